@@ -1,0 +1,1 @@
+"""Descriptors + curation -> tools (tools.md). Pure: imports neither Django nor DRF."""

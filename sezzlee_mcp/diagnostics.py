@@ -1,0 +1,164 @@
+"""What a document or a curation says that cannot be represented: values, never exceptions."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    FATAL = "fatal"  # no document at all, or a version nobody here reads
+    DROPPED = "dropped"  # the operation yields no tool
+    WARNING = "warning"  # nothing that an agent can reach changed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """
+    One finding, in the words of ``CODES``.
+
+    ``pointer`` is an RFC 6901 pointer into the original document, ``operation`` the key
+    (``"GET /orders/{id}/"``) of the operation it belongs to; both are empty when there is none.
+    """
+
+    code: str
+    severity: Severity
+    pointer: str
+    message: str
+    operation: str = ""
+
+
+# code -> (severity, the sentence that staff read; {names} are filled by ``diagnose``)
+CODES: dict[str, tuple[Severity, str]] = {
+    "openapi_version_unsupported": (
+        Severity.FATAL,
+        "The document says OpenAPI version {version}; versions 3.0, 3.1 and 3.2 are read.",
+    ),
+    "document_invalid": (Severity.FATAL, "The document is not an OpenAPI object: {reason}."),
+    # getting the document
+    "schema_generation_failed": (
+        Severity.DROPPED,
+        "drf-spectacular could not describe {view}: {reason}. The other operations are not affected.",
+    ),
+    "endpoint_not_documented": (Severity.WARNING, "{view} has no entry in the document: {reason}."),
+    # references
+    "circular_component_ref": (Severity.DROPPED, "The component {reference} refers to itself."),
+    "external_ref_blocked": (
+        Severity.DROPPED,
+        "The reference {reference} leads out of the document; nothing outside it is read.",
+    ),
+    "unresolved_ref": (Severity.DROPPED, "The reference {reference} leads nowhere in the document."),
+    "schema_invalid": (Severity.DROPPED, "{reason}"),
+    "annotation_removed": (
+        Severity.WARNING,
+        "The keyword {keyword} says nothing in JSON Schema and was removed wherever it stood.",
+    ),
+    # parameters
+    "recursive_parameter_schema": (Severity.DROPPED, "The schema of parameter {name} refers to itself at its top."),
+    "reserved_header_parameter_ignored": (
+        Severity.WARNING,
+        "The header {name} is set by the call itself and is no argument.",
+    ),
+    "credential_parameter_ignored": (
+        Severity.WARNING,
+        "The parameter {name} is the credential of a security scheme, not an argument.",
+    ),
+    "identity_cookie_parameter": (Severity.WARNING, "The cookie {name} carries identity and is no argument."),
+    "unsupported_parameter_style": (
+        Severity.DROPPED,
+        "Parameter {name} in {location} has style {style}, which has no written form there.",
+    ),
+    "unsupported_parameter_content": (
+        Severity.DROPPED,
+        "Parameter {name} in {location} is described by content {media_types}, which is not written.",
+    ),
+    "unsupported_parameter_location": (
+        Severity.DROPPED,
+        "Parameter {name} is in {location}; path, query and header parameters are written.",
+    ),
+    "undeclared_path_parameter": (
+        Severity.WARNING,
+        "The route names {name}, which no parameter declares; it became a required string argument.",
+    ),
+    "path_parameter_not_in_route": (
+        Severity.WARNING,
+        "Parameter {name} says it is in the path, but the route does not name it; it is left out.",
+    ),
+    "path_parameter_repeated": (Severity.WARNING, "The route names {name} twice; one argument fills both places."),
+    "required_property_undeclared": (
+        Severity.WARNING,
+        "required names {name}, which is no property; the name was dropped.",
+    ),
+    # bodies and responses
+    "unsupported_body_on_method": (Severity.WARNING, "A body on {method} is not sent."),
+    "request_media_type_alternative_ignored": (
+        Severity.WARNING,
+        "The body is written as {chosen}; the alternative {media_type} has another schema and is ignored.",
+    ),
+    "unsupported_media_type": (Severity.DROPPED, "None of the body's media types is written: {media_types}."),
+    "unsupported_body_shape": (Severity.DROPPED, "{media_type} cannot carry this body: {reason}."),
+    "streaming_response_unsupported": (
+        Severity.DROPPED,
+        "The only successful answer is a stream ({media_types}), which a tool result cannot hold.",
+    ),
+    "unsupported_method": (Severity.DROPPED, "The method {method} is not called."),
+    "callbacks_ignored": (Severity.WARNING, "Callbacks are not part of a tool."),
+    "links_ignored": (Severity.WARNING, "Links are not part of a tool."),
+    "webhooks_ignored": (Severity.WARNING, "Webhooks are not part of a catalog."),
+    "operation_id_unusable": (
+        Severity.WARNING,
+        "The operationId {operation_id} holds no usable name; the name comes from the route.",
+    ),
+    "search_terms_invalid": (Severity.WARNING, "Search terms must be a list of texts, not {kind}; they are ignored."),
+    # catalog
+    "ambiguous_selection": (
+        Severity.WARNING,
+        "Selection rules of equal rank say include and exclude ({rules}); exclude wins.",
+    ),
+    "route_folded": (Severity.WARNING, "The same operation also answers on {routes}; it is one tool on {route}."),
+    "name_disambiguated": (
+        Severity.WARNING,
+        "Several operations would be named {name}; each took its container's prefix.",
+    ),
+    "name_collision": (
+        Severity.DROPPED,
+        "The name {name} is also that of {others}. Give one of them a name of its own.",
+    ),
+    "invalid_name": (
+        Severity.DROPPED,
+        "The name {name} does not match ^[a-z][a-z0-9_]{{0,255}}$. Give the operation a name of its own.",
+    ),
+    "long_tool_name": (Severity.WARNING, "The name {name} has {length} characters; some clients refuse over 64."),
+    "duplicate_tag": (Severity.WARNING, "The tags {tags} are one tag once case and accents are folded."),
+    "empty_tag": (Severity.WARNING, "An empty tag was left out."),
+    "duplicate_search_term": (Severity.WARNING, "The search term {term} stands twice."),
+    "empty_search_term": (Severity.WARNING, "An empty search term was left out."),
+    "synthetic_body_argument": (Severity.WARNING, "The body is no object; the argument body holds it whole."),
+    "unflattenable_body_root": (
+        Severity.WARNING,
+        "The body's fields cannot become arguments ({reason}); the argument body holds it whole.",
+    ),
+    "body_field_collision": (
+        Severity.WARNING,
+        "The body has fields named like parameters ({names}); the argument body holds it whole.",
+    ),
+    "optional_body_argument": (Severity.WARNING, "The body is optional; the argument body holds it whole."),
+    "argument_collision": (
+        Severity.DROPPED,
+        "Two arguments would be named {name}.",
+    ),
+    "schema_def_conflict": (Severity.DROPPED, "Two different definitions are named {name}."),
+    "tool_over_budget": (
+        Severity.WARNING,
+        "The loaded tool is {bytes} bytes, over the budget of {limit}; load_tool refuses it until it is shortened.",
+    ),
+    "not_invocable": (
+        Severity.WARNING,
+        "No route of this project serves the operation; it is found and loaded, and invoke_tool refuses it.",
+    ),
+}
+
+
+def diagnose(code: str, pointer: str = "", /, *, operation: str = "", **facts: object) -> Diagnostic:
+    """The diagnostic ``code`` with its sentence filled from ``facts``; an unknown code is a bug (KeyError)."""
+    severity, sentence = CODES[code]
+    message = sentence.format(**facts)
+    return Diagnostic(code=code, severity=severity, pointer=pointer, message=message, operation=operation)

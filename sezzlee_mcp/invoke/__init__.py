@@ -1,0 +1,1 @@
+"""Arguments -> request, answer -> envelope (invoke.md, results.md). Pure: imports neither Django nor DRF."""

@@ -1,0 +1,1 @@
+"""OpenAPI document -> descriptors and diagnostics (operations.md). Pure: imports neither Django nor DRF."""

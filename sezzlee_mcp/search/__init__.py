@@ -1,0 +1,1 @@
+"""Query -> ranked names, and cards (search.md). Pure: imports neither Django nor DRF."""
