@@ -9,5 +9,7 @@ def fold(text: str) -> str:
 
     No language's own tables: the dotless i stays itself and the sharp s is not spelled out.
     """
+    if text.isascii():
+        return text.lower()
     bare = "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
     return unicodedata.normalize("NFC", bare.lower().replace("ς", "σ"))
