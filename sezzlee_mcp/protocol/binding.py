@@ -31,7 +31,7 @@ class LoadCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvokeCall:
-    """``was_unwrapped``: the arguments came as JSON text where an object belongs, a client's defect worth a log line."""
+    """``was_unwrapped``: the arguments came as JSON text, a client's defect that the host logs."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -136,9 +136,7 @@ def _name(tool: MetaTool, arguments: Mapping[str, Any]) -> str:
     if isinstance(value, str):
         return value
     finding = f"{kind_of(value)} arrived" if "name" in arguments else "it is missing"
-    message = (
-        f"{tool} needs the argument 'name', a string: the operation's name as search_tools returned it; {finding}."
-    )
+    message = f"{tool} takes the argument 'name', a string: an operation's name from search_tools; {finding}."
     raise _refusal("unknown_argument", tool, message)
 
 
@@ -158,10 +156,10 @@ def _unwrapped(value: Any) -> Mapping[str, Any]:
     composed = _parsed(value) if isinstance(value, str) else value
     if isinstance(composed, dict):
         return composed
-    finding = (
-        "a string arrived that is not the JSON of an object" if isinstance(value, str) else f"{kind_of(value)} arrived"
+    kind = "a string that is not the JSON of an object" if isinstance(value, str) else kind_of(value)
+    message = (
+        f"The argument 'arguments' of invoke_tool must be an object with the operation's arguments; {kind} arrived."
     )
-    message = f"The argument 'arguments' of invoke_tool must be an object with the operation's arguments; {finding}."
     raise _refusal("invalid_type", MetaTool.INVOKE, message)
 
 
@@ -173,6 +171,6 @@ def _parsed(text: str) -> Any:
 
 
 def _refusal(code: str, tool: MetaTool, message: str) -> CallError:
-    instruction = f"Call {tool} again with the arguments {_listed(ARGUMENTS[tool])} only, repaired as the message says."
+    instruction = f"Repair the arguments as the message says and call {tool} again."
     continuation = Continuation(kind="revise_arguments", tool=tool, instruction=instruction)
     return CallError(code=code, message=message, continuation=continuation)

@@ -1,4 +1,4 @@
-"""Which of the two protocol eras serves a message, and what the modern one must carry (protocol.md, sections 2 and 5)."""
+"""Which protocol era serves a request, and what a modern one must carry (protocol.md, sections 2 and 5)."""
 
 from collections.abc import Mapping
 from enum import StrEnum

@@ -74,7 +74,7 @@ def _unusable(http_status: int, reason: str) -> ProtocolError:
 
 
 def accepts(header: str, media_type: str) -> bool:
-    """Whether an ``Accept`` header allows ``media_type``: its most specific range decides, an empty header allows all."""
+    """Whether an ``Accept`` header allows ``media_type``: the most specific range decides, an empty one allows all."""
     if not header.strip(" \t"):
         return True
     verdicts: dict[str, bool] = {}

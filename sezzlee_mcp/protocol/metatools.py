@@ -20,7 +20,8 @@ INSTRUCTIONS = (
     "2. load_tool shows the arguments of the one you chose. "
     "3. invoke_tool calls it, with its arguments in the object `arguments`. "
     "Every answer is one JSON text. A failed call has isError: its `message` says what was wrong, its `continuation` "
-    "what to do next; repair the call and try again rather than give up. There are no other operations than those that search_tools returns."
+    "what to do next; repair the call and try again rather than give up. "
+    "There are no other operations than those that search_tools returns."
 )
 
 _NAME = {"description": "The operation's exact name, as search_tools returned it.", "type": "string"}
@@ -42,9 +43,9 @@ _DEFINITIONS: tuple[dict[str, Any], ...] = (
         "title": "Search the operations",
         "description": (
             "Find operations of this API; start here. Type the API's own words as keywords (a resource, an action, an "
-            "argument: `order cancel`), in the API's language, rather than a sentence. The best matches come first, each "
-            "with a line about its arguments. Next, read the one you want with load_tool and call it with invoke_tool. "
-            "When nothing fits, try fewer or other words, or list everything with an empty query."
+            "argument: `order cancel`), in the API's language, rather than a sentence. The best matches come first, "
+            "each with a line about its arguments. Next, read the one you want with load_tool and call it with "
+            "invoke_tool. When nothing fits, try fewer or other words, or list everything with an empty query."
         ),
         "inputSchema": {
             "type": "object",
@@ -90,9 +91,9 @@ _DEFINITIONS: tuple[dict[str, Any], ...] = (
         "name": MetaTool.INVOKE,
         "title": "Call an operation",
         "description": (
-            "Call one operation as the user you are signed in as. Find it with search_tools and read its arguments with "
-            "load_tool first. A success is {status, body}: the API's own answer. A failure says what was wrong and what "
-            "to do next; a call that changes data is not repeated unless the failure says that it may be."
+            "Call one operation as the user you are signed in as. Find it with search_tools and read its arguments "
+            "with load_tool first. A success is {status, body}: the API's own answer. A failure says what was wrong "
+            "and what to do next; do not repeat a call that changes data unless the failure is retryable."
         ),
         "inputSchema": {
             "type": "object",
