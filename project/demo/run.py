@@ -1,0 +1,122 @@
+"""`make demo`: prepare the database, serve the shop, play an agent's session, and serve on until Ctrl-C."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import django
+from django.core.management import call_command
+
+from project.demo.accounts import ACCOUNTS
+from project.demo.session import SessionFailed, play
+
+HOST = "127.0.0.1"
+READY_SECONDS = 60
+STOP_SECONDS = 10
+GUNICORN_CONFIG = Path(__file__).with_name("gunicorn.conf.py")
+write = sys.stdout.write
+
+
+def main() -> None:
+    port = chosen_port()
+    is_once = os.environ.get("ONCE", "") not in ("", "0")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.stdout.reconfigure(line_buffering=True)  # a log that is a file or a pipe shows each step as it happens
+    prepare()
+    try:
+        with server(port) as process:
+            play(f"http://{HOST}:{port}/mcp", ACCOUNTS[0].token, write)
+            write(summary(port))
+            if not is_once:
+                write("Serving until Ctrl-C.\n")
+                sys.exit(process.wait())
+    except SessionFailed as error:
+        sys.exit(f"The session failed. {error}")
+    except KeyboardInterrupt:
+        write("\nStopped.\n")
+
+
+def chosen_port() -> int:
+    text = os.environ.get("PORT") or "8000"
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+        sys.exit(f"PORT is {text!r}, not a number from 1 to 65535. Try: make demo PORT=8001")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, int(text)))
+        except OSError as error:
+            other = 8001 if text == "8000" else 8000
+            sys.exit(f"Port {text} of {HOST} cannot be used ({error.strerror}). Try: make demo PORT={other}")
+    return int(text)
+
+
+def prepare() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "project.settings")
+    django.setup()
+    call_command("migrate", interactive=False, verbosity=0)
+    call_command("loaddata", "users", "shop", verbosity=0)
+    call_command("sezzlee_sync")
+
+
+@contextmanager
+def server(port: int) -> Iterator[subprocess.Popen]:
+    """A server that answers; it is gone when the block ends, however it ends."""
+    command = [sys.executable, "-m", "gunicorn", "--config", str(GUNICORN_CONFIG), "--bind", f"{HOST}:{port}"]
+    process = subprocess.Popen(command)  # noqa: S603 - this interpreter, with a port that was checked
+    try:
+        wait_until_ready(process, port)
+        yield process
+    finally:
+        stop(process)
+
+
+def wait_until_ready(process: subprocess.Popen, port: int) -> None:
+    limit = time.monotonic() + READY_SECONDS
+    while not is_answering(port):
+        if process.poll() is not None:
+            sys.exit(f"The server ended with status {process.returncode} before it answered; its messages are above.")
+        if time.monotonic() > limit:
+            sys.exit(f"The server did not answer within {READY_SECONDS} seconds.")
+        time.sleep(0.1)
+
+
+def is_answering(port: int) -> bool:
+    try:
+        socket.create_connection((HOST, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def stop(process: subprocess.Popen) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def summary(port: int) -> str:
+    site = f"http://{HOST}:{port}"
+    users = "".join(
+        f"  {account.username:<8}{account.password:<13}{account.token:<19}{account.role}\n" for account in ACCOUNTS
+    )
+    return (
+        f"\nThe session went as it should.\n\n"
+        f"  This demo      {site}/\n"
+        f"  MCP endpoint   {site}/mcp\n"
+        f"  Swagger UI     {site}/docs/\n"
+        f"  Admin          {site}/admin/\n\n"
+        f"  {'user':<8}{'password':<13}{'token':<19}may\n{users}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from rest_framework import serializers
+
+from project.shop.models import AuditEntry, Customer, Note, Order, OrderItem, Product
+
+
+class CustomerSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Customer
+        fields = ["id", "name", "email", "city", "created_at"]
+
+
+class ProductSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Product
+        fields = ["id", "sku", "name", "category", "price", "stock", "is_active"]
+
+
+class PriceChangeSerializer(serializers.Serializer):
+    sku = serializers.SlugRelatedField(
+        slug_field="sku", queryset=Product.objects.all(), help_text="Stock-keeping unit of the product."
+    )
+    price = serializers.DecimalField(
+        max_digits=8, decimal_places=2, min_value=Decimal("0.01"), help_text="The new price in euros."
+    )
+
+
+class StockAdjustmentSerializer(serializers.Serializer):
+    n = serializers.IntegerField()
+    r = serializers.CharField(required=False, max_length=100)
+
+
+class OrderItemSerializer(serializers.ModelSerializer):
+    product = serializers.PrimaryKeyRelatedField(
+        queryset=Product.objects.filter(is_active=True), help_text="Id of a product that can be ordered."
+    )
+
+    class Meta:
+        model = OrderItem
+        fields = ["product", "quantity", "unit_price"]
+        read_only_fields = ["unit_price"]
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        product = attrs["product"]
+        if attrs["quantity"] > product.stock:
+            raise serializers.ValidationError({"quantity": f"Only {product.stock} of {product.sku} are in stock."})
+        return attrs
+
+
+class OrderSerializer(serializers.ModelSerializer):
+    customer_name = serializers.CharField(source="customer.name", read_only=True, help_text="Name of the customer.")
+    items = OrderItemSerializer(many=True, allow_empty=False, help_text="What is ordered: at least one product.")
+    placed_by = serializers.SlugRelatedField(slug_field="username", read_only=True, help_text="Who entered the order.")
+    total = serializers.DecimalField(
+        max_digits=10, decimal_places=2, read_only=True, help_text="Sum of all items in euros."
+    )
+
+    class Meta:
+        model = Order
+        fields = ["id", "customer", "customer_name", "status", "comment", "items", "total", "placed_by", "created_at"]
+
+    @transaction.atomic
+    def create(self, validated_data: dict[str, Any]) -> Order:
+        items = validated_data.pop("items")
+        order = super().create(validated_data)
+        self._put_items(order, items)
+        return order
+
+    @transaction.atomic
+    def update(self, instance: Order, validated_data: dict[str, Any]) -> Order:
+        items = validated_data.pop("items", None)
+        order = super().update(instance, validated_data)
+        if items is not None:
+            self._put_items(order, items)
+        return order
+
+    def _put_items(self, order: Order, items: list[dict[str, Any]]) -> None:
+        order.items.all().delete()
+        OrderItem.objects.bulk_create(
+            OrderItem(order=order, unit_price=item["product"].price, **item) for item in items
+        )
+        # DRF answers with this very order: the items it fetched before the change must not be in the answer.
+        getattr(order, "_prefetched_objects_cache", {}).clear()
+
+
+class CancellationSerializer(serializers.Serializer):
+    reason = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=120, help_text="Why, for the audit; may be left out."
+    )
+
+
+class NoteSerializer(serializers.ModelSerializer):
+    author = serializers.SlugRelatedField(slug_field="username", read_only=True, help_text="Who wrote the note.")
+
+    class Meta:
+        model = Note
+        fields = ["id", "customer", "author", "text", "created_at"]
+
+
+class AuditEntrySerializer(serializers.ModelSerializer):
+    actor = serializers.SlugRelatedField(slug_field="username", read_only=True, help_text="Who did it.")
+
+    class Meta:
+        model = AuditEntry
+        fields = ["id", "actor", "action", "detail", "created_at"]
+
+
+class SalesReportQuerySerializer(serializers.Serializer):
+    start = serializers.DateField(required=False, help_text="First day of the report (YYYY-MM-DD); all if left out.")
+    end = serializers.DateField(required=False, help_text="Last day of the report (YYYY-MM-DD); all if left out.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "start" in attrs and "end" in attrs and attrs["start"] > attrs["end"]:
+            raise serializers.ValidationError({"end": "The last day lies before the first one."})
+        return attrs
+
+
+class PingSerializer(serializers.Serializer):
+    status = serializers.CharField(help_text="Always ok.")
+
+
+class MeSerializer(serializers.ModelSerializer):
+    name = serializers.CharField(source="get_full_name", help_text="Full name.")
+    permissions = serializers.SerializerMethodField(help_text="Permissions, such as shop.add_order.")
+
+    class Meta:
+        model = User
+        fields = ["username", "name", "email", "is_staff", "permissions"]
+
+    def get_permissions(self, user: User) -> list[str]:
+        return sorted(user.get_all_permissions())

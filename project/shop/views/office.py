@@ -1,0 +1,96 @@
+"""What is about the shop as a whole: is it up, who am I, what was sold, who changed what."""
+
+from datetime import date
+from typing import Any
+
+from django.db.models import F, Sum
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from project.shop.filters import AuditFilter
+from project.shop.models import AuditEntry, Order, OrderItem
+from project.shop.permissions import IsOrderClerk
+from project.shop.renderers import CsvRenderer
+from project.shop.serializers import (
+    AuditEntrySerializer,
+    MeSerializer,
+    PingSerializer,
+    SalesReportQuerySerializer,
+)
+from project.shop.views.shared import ordering, search
+
+
+@extend_schema(
+    summary="Ping",
+    description="Says that the shop is up; asks for no login.",
+    operation_id="ping",
+    responses=PingSerializer,
+)
+@api_view(["GET"])
+@permission_classes([AllowAny])
+def ping(request: Request) -> Response:
+    return Response({"status": "ok"})
+
+
+class MeView(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(
+        summary="Who am I",
+        description="Tells as whom you are logged in, and what you are permitted to do.",
+        operation_id="me",
+        responses=MeSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        return Response(MeSerializer(request.user).data)
+
+
+class SalesReportView(APIView):
+    permission_classes = [IsOrderClerk]
+    renderer_classes = [CsvRenderer]
+
+    @extend_schema(
+        summary="Sales report",
+        description="Sums up pieces and revenue per product as CSV. Drafts and cancelled orders do not count.",
+        operation_id="reports_sales",
+        parameters=[SalesReportQuerySerializer],
+        responses={(200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> Response:
+        query = SalesReportQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        rows = sales_rows(**query.validated_data)
+        return Response(rows, headers={"Content-Disposition": 'attachment; filename="sales.csv"'})
+
+
+def sales_rows(start: date | None = None, end: date | None = None) -> list[list[Any]]:
+    sold = OrderItem.objects.exclude(order__status=None).exclude(order__status=Order.Status.CANCELLED)
+    if start:
+        sold = sold.filter(order__created_at__date__gte=start)
+    if end:
+        sold = sold.filter(order__created_at__date__lte=end)
+    sums = sold.values_list("product__sku", "product__name").annotate(
+        pieces=Sum("quantity"), revenue=Sum(F("quantity") * F("unit_price"))
+    )
+    rows = [[sku, name, pieces, f"{revenue:.2f}"] for sku, name, pieces, revenue in sums.order_by("product__sku")]
+    return [["sku", "name", "pieces", "revenue"], *rows]
+
+
+@extend_schema(
+    summary="List the audit",
+    description="Lists who cancelled orders, changed prices or adjusted stock, newest first. For staff only.",
+    parameters=[search("the detail of the entry"), ordering("created_at")],
+)
+class AuditListView(generics.ListAPIView):
+    queryset = AuditEntry.objects.select_related("actor")
+    serializer_class = AuditEntrySerializer
+    permission_classes = [IsAdminUser]
+    filterset_class = AuditFilter
+    search_fields = ["detail"]
+    ordering_fields = ["created_at"]
