@@ -36,7 +36,7 @@ def result_reply(request_id: RequestId, result: Mapping[str, Any]) -> Reply:
 
 
 def error_reply(error: ProtocolError, request_id: RequestId | None = None, *, status: int | None = None) -> Reply:
-    """The reply that says ``error``, with the error's own status unless ``status`` is given; no id, no ``id`` member."""
+    """The reply that says ``error``, with the error's status unless ``status`` is given; no id, no ``id`` member."""
     identified = {} if request_id is None else {"id": request_id}
     described = {} if error.data is None else {"data": error.data}
     message = {"jsonrpc": "2.0", **identified, "error": {"code": error.code, "message": error.message, **described}}
