@@ -17,6 +17,7 @@ from project.demo.accounts import ACCOUNTS
 from project.demo.session import SessionFailed, play
 
 HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
 READY_SECONDS = 60
 STOP_SECONDS = 10
 GUNICORN_CONFIG = Path(__file__).with_name("gunicorn.conf.py")
@@ -36,14 +37,14 @@ def main() -> None:
             if not is_once:
                 write("Serving until Ctrl-C.\n")
                 sys.exit(process.wait())
-    except SessionFailed as error:
+    except (SessionFailed, OSError) as error:
         sys.exit(f"The session failed. {error}")
     except KeyboardInterrupt:
         write("\nStopped.\n")
 
 
 def chosen_port() -> int:
-    text = os.environ.get("PORT") or "8000"
+    text = os.environ.get("PORT") or str(DEFAULT_PORT)
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
         sys.exit(f"PORT is {text!r}, not a number from 1 to 65535. Try: make demo PORT=8001")
     with socket.socket() as probe:
@@ -51,7 +52,7 @@ def chosen_port() -> int:
         try:
             probe.bind((HOST, int(text)))
         except OSError as error:
-            other = 8001 if text == "8000" else 8000
+            other = DEFAULT_PORT + 1 if int(text) == DEFAULT_PORT else DEFAULT_PORT
             sys.exit(f"Port {text} of {HOST} cannot be used ({error.strerror}). Try: make demo PORT={other}")
     return int(text)
 
