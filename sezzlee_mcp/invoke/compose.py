@@ -41,13 +41,15 @@ def compose(template: Template, arguments: Mapping[str, Any]) -> ComposedRequest
     """
     _refuse_unknown(template, arguments)
     path, path_values = _path(template, arguments)
+    query = "&".join(_query(template, arguments))
+    headers = tuple(_headers(template, arguments))
     body = _body(template, arguments)
     return ComposedRequest(
         method=template.method,
         path=path,
         path_values=path_values,
-        query="&".join(_query(template, arguments)),
-        headers=tuple(_headers(template, arguments)),
+        query=query,
+        headers=headers,
         content_type=None if template.body is None or body is None else _content_type(template.body.content_type),
         body=body,
     )

@@ -5,6 +5,7 @@ import math
 import re
 from dataclasses import dataclass
 from email.message import Message
+from email.utils import collapse_rfc2231_value
 from enum import StrEnum
 from typing import Any, NoReturn
 
@@ -13,6 +14,8 @@ _TEXT_TYPE = re.compile(
     r"text/.+|[^/]+/[^/]+\+(?:xml|yaml)"
     r"|application/(?:xml|yaml|x-yaml|javascript|x-ndjson|ndjson|jsonl|sql|toml|graphql|x-www-form-urlencoded)"
 )
+_CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
+_UTF_8 = "utf-8-sig"  # a byte order mark is no part of the text
 
 
 class Kind(StrEnum):
@@ -75,21 +78,21 @@ def _finite(digits: str) -> float:
 
 
 def filename_of(content_disposition: str | None) -> str | None:
-    """The file name that a Content-Disposition gives, in either of its spellings (RFC 6266)."""
-    return _header("content-disposition", content_disposition).get_filename() or None
+    """The file name that a Content-Disposition gives; the encoded spelling goes before the plain one (RFC 6266)."""
+    header = Message()
+    header["content-disposition"] = content_disposition or ""
+    parameters = header.get_params([], "content-disposition")
+    names = sorted((value for key, value in parameters if key == "filename"), key=lambda name: isinstance(name, str))
+    try:
+        return collapse_rfc2231_value(names[0]).strip() or None if names else None
+    except ValueError:  # its charset holds a NUL
+        return None
 
 
 def _media_type(content_type: str | None) -> tuple[str | None, str]:
     """The type without its parameters, and the charset to decode with."""
     if not content_type or not content_type.strip():
-        return None, "utf-8-sig"
-    header = _header("content-type", content_type)
-    charset = header.get_content_charset("utf-8")
-    return content_type.partition(";")[0].strip().lower(), "utf-8-sig" if charset == "utf-8" else charset
-
-
-def _header(name: str, value: str | None) -> Message:
-    message = Message()
-    if value:
-        message[name] = value
-    return message
+        return None, _UTF_8
+    found = _CHARSET.search(content_type)
+    charset = found[1].lower() if found else "utf-8"
+    return content_type.partition(";")[0].strip().lower(), _UTF_8 if charset == "utf-8" else charset

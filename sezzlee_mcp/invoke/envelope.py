@@ -57,6 +57,8 @@ def _shape(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def _failure(error: CallError) -> dict[str, Any]:
     """The envelope of a failure whose texts may be shown; one that may not is replaced by the code's own."""
+    if error.code == messages.RESPONSE_TOO_LARGE:  # its fields are descriptions that the tool publishes
+        return _members(error, message=error.message, fields=error.fields)
     is_forwarded = error.status is not None
     fields = tuple(_shown(field, is_forwarded) for field in error.fields)
     message = error.message

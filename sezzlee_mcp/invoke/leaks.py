@@ -17,6 +17,7 @@ _PATTERNS = {
     ),
     "exception type": (
         r"\b[A-Z]\w{1,100}(?:Exception|DoesNotExist)\b",
+        r"[.](?:DoesNotExist|MultipleObjectsReturned)\b",
         r"\b\w{1,80}[.](?:\w{1,80}[.])?[A-Z]\w{0,80}(?:Error|Exception|DoesNotExist|Warning)\b",
         r"\b(?:Arithmetic|Assertion|Attribute|BrokenPipe|Connection|Data|Database|EOF|Field|FileNotFound|IO|Import"
         r"|Index|Integrity|Interface|Internal|JSONDecode|Key|Lookup|Memory|ModuleNotFound|Name|NotImplemented"
@@ -54,7 +55,8 @@ _PATTERNS = {
     ),
     "credential": (
         r"\b(?:Bearer|BEARER)\s{1,5}(?!(?:access|auth|challenge|credential|error|format|header|method|missing|prefix"
-        r"|realm|required|scheme|token|type|value))[\w.~+/=-]{6}",
+        r"|realm|required|scheme|token|type|value)|(?:and|but|can|for|has|may|must|not|should|was|will|with)\b)"
+        r"[\w.~+/=-]{3}",
         r"(?i)\bbearer\s{1,5}[A-Za-z_~+/=-]{0,100}\d[\w.~+/=-]{5}",
         r"\beyJ[\w-]{6,4000}[.][\w-]{4}",
         r"(?i)\btoken[\s:='\"]{1,5}[\w-]{20}",

@@ -9,6 +9,7 @@ from sezzlee_mcp.errors import CallError, Continuation, FieldProblem
 
 NAMES_LISTED = 20
 NAME_CHARS = 100  # names that arrive are quoted; a longer one says nothing more
+RESPONSE_TOO_LARGE = "response_too_large"
 RETRYABLE = frozenset({"rate_limited", "backend_unavailable"})
 
 WITHHELD_FIELD = "The value was refused. The details were withheld because they describe the inside of the backend."
@@ -179,7 +180,7 @@ def response_too_large(
     names = ", ".join(field.name for field in narrowing if field.name)
     advice = f"Narrow it and call again: {names}." if names else "No argument of this call makes it smaller."
     return CallError(
-        code="response_too_large",
+        code=RESPONSE_TOO_LARGE,
         message=(
             f"The answer has {size} bytes, over the limit of {limit_bytes}. It was refused whole, so nothing of it "
             f"is shown. {_SHAPES[shape['kind']].format(**_counted(shape))} {advice}"

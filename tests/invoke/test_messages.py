@@ -1,0 +1,88 @@
+"""Messages are interface: each is rendered once, and the snapshot is reviewed like any other contract."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sezzlee_mcp.errors import CallError, FieldProblem
+from sezzlee_mcp.invoke import messages
+from sezzlee_mcp.invoke.envelope import emit
+from sezzlee_mcp.invoke.fields import Naming
+from sezzlee_mcp.invoke.outcomes import BackendResponse, CallFacts, map_response
+
+FACTS = CallFacts(naming=Naming(), has_identity=True, limit_bytes=100)
+NARROWING = (FieldProblem(name="limit", message="How many."), FieldProblem(name="page", message="Which page."))
+FIELD_ERRORS = b'{"quantity": ["Too many.", "open /srv/shop"]}'
+
+
+def too_large(shape, narrowing=NARROWING, **options):
+    return messages.response_too_large(300_000, 262_144, shape, narrowing, **options)
+
+
+OWN = {
+    "unknown argument of none": messages.unknown_argument("pages", []),
+    "unknown argument of one": messages.unknown_argument("pages", ["page"]),
+    "unknown argument of some": messages.unknown_argument("x", ["page", "size"]),
+    "unknown argument of many": messages.unknown_argument("x", [f"a{index}" for index in range(21)]),
+    "missing path parameter": messages.missing_path_parameter("id"),
+    "invalid path type": messages.invalid_path_type("id", "an integer", "a string"),
+    "unusable path value": messages.unusable_path_value("id"),
+    "misrouted path value": messages.misrouted_path_value("id"),
+    "invalid type": messages.invalid_type("page", "an integer", "a fraction"),
+    "null": messages.null_not_allowed("page"),
+    "header injection": messages.header_injection("X-Tag"),
+    "unknown tool": messages.unknown_tool("get_ordr"),
+    "tool changed": messages.tool_changed("get_order"),
+    "not invocable": messages.not_invocable("get_order"),
+    "array too large": too_large({"kind": "array", "count": 7}),
+    "object too large": too_large({"kind": "object", "count": 7}, narrowing=()),
+    "text too large": too_large({"kind": "text", "count": 7}),
+    "scalar too large": too_large({"kind": "text"}, narrowing=()),
+    "cut off": too_large({"kind": "array"}, is_cut=True),
+    "unwritable answer": messages.unwritable_answer(),
+    "internal error": messages.internal_error(),
+    "withheld internal error": CallError(code="internal_error", message="KeyError: 'x'"),
+}
+ANSWERS = {
+    **{f"status {status}": BackendResponse(status=status) for status in (400, 401, 403, 404, 409, 429, 500, 503)},
+    "field errors": BackendResponse(status=400, headers={"content-type": "application/json"}, body=FIELD_ERRORS),
+    "rate limit": BackendResponse(status=429, headers={"retry-after": "30"}),
+    "reference": BackendResponse(status=500, headers={"x-request-id": "r1"}),
+}
+
+
+def answered(response):
+    try:
+        return map_response(response, FACTS)
+    except CallError as error:
+        return error
+
+
+@pytest.mark.parametrize("name", [*OWN, *ANSWERS])
+def test_envelope_of_each_failure(name, snapshot):
+    outcome = OWN[name] if name in OWN else answered(ANSWERS[name])
+    assert json.loads(emit(outcome, limit_bytes=262_144).text) == snapshot
+
+
+def test_every_function_of_the_module_that_makes_a_failure_is_rendered():
+    source = Path(messages.__file__).read_text(encoding="utf-8")
+    makers = {line.split("(")[0].removeprefix("def ") for line in source.splitlines() if line.startswith("def ")}
+    used = Path(__file__).read_text(encoding="utf-8")
+    helpers = {"standard", "next_step", "clip", "_permitted", "_counted"}
+    assert {name for name in makers - helpers if f"messages.{name}(" not in used} == set()
+
+
+@pytest.mark.parametrize("code", sorted(messages.STANDARD))
+def test_standard_message_tells_the_status_as_an_integer(code):
+    assert "(418)" in messages.standard(code, status=418) or code == "validation_failed"
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [("get_order", "get order"), ("getÖrder-2", "getÖrder 2"), ("", ""), ("😀", ""), ("x" * 300, "x" * 100)],
+)
+def test_unknown_tool_leads_to_a_search_for_its_words(name, query):
+    continuation = messages.unknown_tool(name).continuation
+    assert continuation is not None
+    assert (continuation.tool, continuation.arguments) == ("search_tools", {"query": query})

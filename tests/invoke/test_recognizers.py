@@ -1,0 +1,147 @@
+import pytest
+
+from sezzlee_mcp.errors import FieldProblem
+from sezzlee_mcp.invoke.content import Content, Kind
+from sezzlee_mcp.invoke.fields import Naming
+from sezzlee_mcp.invoke.recognizers import FIELDS_LISTED, Problem, read_problem
+
+NAMING = Naming(published=("customer", "items", "unitPrice"))
+
+
+def read(value, naming=NAMING):
+    return read_problem(Content(kind=Kind.JSON, value=value, media_type="application/json"), naming)
+
+
+def fields(*pairs):
+    return Problem(fields=tuple(FieldProblem(name=name, message=message) for name, message in pairs))
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        # {"errors": {field: ...}}
+        ({"errors": {"Customer": ["a", "b"]}, "status": 400}, fields(("customer", "a"), ("customer", "b"))),
+        ({"errors": {"customer": "a"}}, fields(("customer", "a"))),
+        ({"errors": {"$.items": ["a"], "$": ["b"], "": ["c"]}}, fields(("items", "a"), (None, "b"), (None, "c"))),
+        # DRF
+        ({"customer": ["Required."]}, fields(("customer", "Required."))),
+        ({"CUSTOMER": ["a"], "unitprice": ["b"]}, fields(("customer", "a"), ("unitPrice", "b"))),
+        ({"other": ["a"]}, fields(("other", "a"))),
+        ({"non_field_errors": ["a"], "customer": ["b"]}, fields((None, "a"), ("customer", "b"))),
+        ({"__all__": ["a"]}, fields((None, "a"))),
+        (
+            {"items": [{}, {"quantity": ["a"]}, {"non_field_errors": ["b"]}]},
+            fields(("items[1].quantity", "a"), ("items[2]", "b")),
+        ),
+        ({"customer": {"address": {"zip": ["a"]}}}, fields(("customer.address.zip", "a"))),
+        ({"items": {"3": ["a"], "10": ["b"]}}, fields(("items[3]", "a"), ("items[10]", "b"))),
+        ({"items": {"sku": {"0": ["a"]}}}, fields(("items.sku[0]", "a"))),
+        ({"customer": [{"message": "a", "code": "required"}]}, fields(("customer", "a"))),
+        ({"customer": "a"}, fields(("customer", "a"))),
+        ({"customer": "a", "items": [{"sku": ["b"]}]}, fields(("customer", "a"), ("items[0].sku", "b"))),
+        (["a", "b"], fields((None, "a"), (None, "b"))),
+        ([{}, {"name": ["a"]}, {"non_field_errors": ["b"]}], fields(("[1].name", "a"), ("[2]", "b"))),
+        # detail
+        ({"detail": "a"}, Problem(message="a")),
+        ({"detail": "a", "code": "not_found"}, Problem(message="a")),
+        ({"detail": ["a", "b"]}, fields((None, "a"), (None, "b"))),
+        ({"detail": {"customer": ["a"]}}, fields(("customer", "a"))),
+        # drf-standardized-errors
+        (
+            {
+                "type": "validation_error",
+                "errors": [
+                    {"code": "required", "detail": "a", "attr": "items.2.quantity"},
+                    {"code": "invalid", "detail": "b", "attr": "non_field_errors"},
+                    {"code": "error", "detail": "c", "attr": None},
+                ],
+            },
+            fields(("items[2].quantity", "a"), (None, "b"), (None, "c")),
+        ),
+        # RFC 9457
+        (
+            {"title": "Invalid", "status": 400, "errors": [{"detail": "a", "pointer": "#/items/0/sku"}]},
+            fields(("items[0].sku", "a")),
+        ),
+        ({"title": "Invalid", "invalid-params": [{"name": "customer", "reason": "a"}]}, fields(("customer", "a"))),
+        ({"title": "Not fit", "status": 400, "detail": "a"}, Problem(message="a")),
+        ({"title": "Not fit", "status": 400}, Problem(message="Not fit")),
+        # django-ninja, pydantic
+        (
+            {"detail": [{"type": "missing", "loc": ["body", "payload", "items", 0, "sku"], "msg": "a"}]},
+            fields(("items[0].sku", "a")),
+        ),
+        ({"detail": [{"loc": ["query", "limit"], "msg": "a", "type": "int"}]}, fields(("limit", "a"))),
+        ({"detail": [{"loc": ["body"], "msg": "a"}]}, fields(("body", "a"))),
+        ([{"loc": ["customer"], "msg": "a", "type": "missing"}], fields(("customer", "a"))),
+        # message envelopes
+        ({"message": "a", "error": "Bad Request", "statusCode": 400}, Problem(message="a")),
+        ({"error_description": "a", "error": "invalid_grant"}, Problem(message="a")),
+        ({"Message": " a "}, Problem(message="a")),
+        ({"reason": "a"}, Problem(message="a")),
+        ({"message": "", "error": "a"}, Problem(message="a")),
+        (
+            {"message": ["Customer is empty", "other"], "statusCode": 400},
+            fields(("customer", "Customer is empty"), (None, "other")),
+        ),
+        ({"error": {"code": "stock", "message": "a"}}, Problem(message="a")),
+        ({"error": {"code": "stock", "message": "a"}, "ok": False}, Problem(message="a")),
+        ("a", Problem(message="a")),
+        # nothing that says something
+        ("  ", Problem()),
+        ({}, Problem()),
+        ([], Problem()),
+        (None, Problem()),
+        (7, Problem()),
+        ([7], Problem()),
+        ({"id": 7, "status": "paid"}, Problem()),
+        ({"customer": [7]}, Problem()),
+        ({"customer": []}, Problem()),
+        ({"message": 7, "detail": None}, Problem()),
+    ],
+)
+def test_body_is_read_by_the_first_shape_that_it_has(body, problem):
+    assert read(body) == problem
+
+
+def test_name_that_the_tool_publishes_is_a_field_and_no_wrapper():
+    naming = Naming(published=("errors", "detail"))
+    assert read({"errors": {"a": ["x"]}}, naming) == fields(("errors.a", "x"))
+    assert read({"errors": ["x"]}, naming) == fields(("errors", "x"))
+    assert read({"detail": ["x"]}, naming) == fields(("detail", "x"))
+    assert read({"detail": "Not found."}, naming) == Problem(message="Not found.")
+
+
+def test_configured_key_stands_for_the_whole_object():
+    naming = Naming(published=("a",), non_field_errors_key="everything")
+    assert read({"everything": ["x"], "a": {"everything": ["y"]}}, naming) == fields((None, "x"), ("a", "y"))
+
+
+def test_at_most_fifty_fields_are_read():
+    many = FIELDS_LISTED + 1
+    bodies = ({"items": ["x"] * many}, ["x"] * many, {"message": ["x"] * many, "status": 400}, {"errors": ["x"] * many})
+    assert [len(read(body).fields) for body in bodies] == [FIELDS_LISTED] * 4
+
+
+def test_errors_nested_without_end_are_no_errors():
+    value = ["x"]
+    for _ in range(500):
+        value = {"a": value}
+    assert read(value) == Problem()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (Content(kind=Kind.TEXT, value=" Too many. \n", media_type="text/plain"), Problem(message="Too many.")),
+        (Content(kind=Kind.TEXT, value="Too many."), Problem(message="Too many.")),
+        (Content(kind=Kind.TEXT, value="Too many.", media_type="text/html"), Problem()),
+        (Content(kind=Kind.TEXT, value="\n<h1>Too many.</h1>", media_type="text/plain"), Problem()),
+        (Content(kind=Kind.TEXT, value="{broken", media_type="application/json"), Problem()),
+        (Content(kind=Kind.TEXT, value="a,b", media_type="text/csv"), Problem()),
+        (Content(kind=Kind.BYTES, media_type="text/plain"), Problem()),
+        (Content(kind=Kind.EMPTY), Problem()),
+    ],
+)
+def test_of_other_bodies_only_plain_text_speaks(content, problem):
+    assert read_problem(content, NAMING) == problem
