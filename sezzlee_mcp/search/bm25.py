@@ -1,14 +1,11 @@
 """Index + query -> names in order: BM25 as search.md, "Match and score", fixes it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import fsum, log
 
-from sezzlee_mcp.search.index import Index
+from sezzlee_mcp.search.index import K1, Index
 from sezzlee_mcp.search.tokens import tokenize
-
-K1 = 1.2
-B = 0.75
 
 
 def rank(index: Index, query: str) -> tuple[str, ...]:
@@ -31,9 +28,7 @@ def _scores(index: Index, tokens: Iterable[str]) -> dict[int, float]:
     return {number: fsum(parts) for number, parts in gains.items()}
 
 
-def _gains(index: Index, token: str) -> Iterator[tuple[int, float]]:
-    frequencies = index.frequencies(token)
+def _gains(index: Index, token: str) -> list[tuple[int, float]]:
+    frequencies, dampings = index.frequencies(token), index.dampings
     idf = log(1 + (len(index.names) - len(frequencies) + 0.5) / (len(frequencies) + 0.5))
-    for number, tf in frequencies.items():
-        damping = K1 * (1 - B + B * index.lengths[number] / index.average_length)
-        yield number, idf * (tf * (K1 + 1) / (tf + damping))
+    return [(number, idf * (tf * (K1 + 1) / (tf + dampings[number]))) for number, tf in frequencies.items()]

@@ -16,6 +16,9 @@ NAME_WEIGHT = 3.0
 TEXT_WEIGHT = 1.5  # the description and the declared search terms
 FACT_WEIGHT = 1.0  # tags, routes, parameters
 
+K1 = 1.2
+B = 0.75
+
 SHORTEST_PREFIX_CHARS = 3
 _BEYOND_ANY_TOKEN = chr(sys.maxunicode)  # a noncharacter: it separates, so no token holds it
 
@@ -64,13 +67,13 @@ class Index:
 
     A document's number is the place of its name in ``names``, which is sorted by code point. The postings of
     ``vocabulary[i]`` are ``numbers`` and ``weights`` from ``starts[i]`` to ``starts[i + 1]``: tokens that share a
-    prefix are neighbours, and so are their postings.
+    prefix are neighbours, and so are their postings. ``dampings`` is what BM25
+    adds to a frequency in each document for the document's length.
     """
 
     names: tuple[str, ...]
     tags: Mapping[str, tuple[str, ...]]
-    lengths: tuple[float, ...]
-    average_length: float
+    dampings: Sequence[float]
     vocabulary: tuple[str, ...]
     starts: Sequence[int]
     numbers: Sequence[int]
@@ -80,13 +83,11 @@ class Index:
     def build(cls, documents: Mapping[str, DocumentTokens]) -> Self:
         """The index over ``documents``, which are given by tool name; their order has no effect."""
         names = tuple(sorted(documents))
-        lengths = tuple(documents[name].length for name in names)
         vocabulary, starts, numbers, weights = _postings([documents[name] for name in names])
         return cls(
             names=names,
             tags={name: documents[name].tags for name in names},
-            lengths=lengths,
-            average_length=sum(lengths) / len(lengths) if lengths else 0.0,
+            dampings=_dampings([documents[name].length for name in names]),
             vocabulary=vocabulary,
             starts=starts,
             numbers=numbers,
@@ -112,6 +113,11 @@ class Index:
         else:
             last = bisect_right(self.vocabulary, token)
         return self.starts[first], self.starts[last]
+
+
+def _dampings(lengths: Sequence[float]) -> Sequence[float]:
+    average = sum(lengths) / max(len(lengths), 1) or 1.0
+    return array("d", (K1 * (1 - B + B * length / average) for length in lengths))
 
 
 def _postings(

@@ -14,14 +14,15 @@ _KINDS = {"Lu": "U", "Ll": "l", **dict.fromkeys(("Lt", "Lm", "Lo", "Mn", "Mc", "
 _WORD = re.compile(r"[Ulo](?:[lo]|(?<![Ul])U|(?<=U)U(?!l))*")
 
 
-class _KindTable:
+class _KindTable(dict[int, str]):
     """For ``str.translate``: each character becomes its kind, so places in both texts are equal."""
 
-    def __getitem__(self, code: int) -> str:
+    def __missing__(self, code: int) -> str:
         return _KINDS.get(unicodedata.category(chr(code)), " ")
 
 
 _KIND_TABLE = _KindTable()
+_KIND_TABLE.update((code, _KIND_TABLE[code]) for code in range(0x250))  # Latin, ahead: what most texts are written in
 
 
 def tokenize(text: str) -> tuple[str, ...]:
