@@ -121,4 +121,6 @@ LOGGING = {
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    # A refused request is an ordinary answer of an API, not something to warn the operator of.
+    "loggers": {"django.request": {"level": "ERROR"}},
 }

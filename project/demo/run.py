@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import django
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from project.demo.accounts import ACCOUNTS
 from project.demo.session import SessionFailed, play
@@ -29,14 +29,16 @@ def main() -> None:
     is_once = os.environ.get("ONCE", "") not in ("", "0")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     sys.stdout.reconfigure(line_buffering=True)  # a log that is a file or a pipe shows each step as it happens
-    prepare()
     try:
+        prepare()
         with server(port) as process:
             play(f"http://{HOST}:{port}/mcp", ACCOUNTS[0].token, write)
             write(summary(port))
             if not is_once:
                 write("Serving until Ctrl-C.\n")
                 sys.exit(process.wait())
+    except CommandError as error:
+        sys.exit(f"The demo could not be prepared. {error}")
     except (SessionFailed, OSError) as error:
         sys.exit(f"The session failed. {error}")
     except KeyboardInterrupt:

@@ -1,9 +1,37 @@
 import socket
 
 import pytest
+from django.core.management import call_command
 
 from project.demo import run
-from project.demo.session import SessionFailed, quantity_in_stock, shortened
+from project.demo.session import SessionFailed, play, quantity_in_stock, shortened
+from project.shop.models import Order
+
+
+@pytest.fixture
+def endpoint(shop, live_server) -> str:
+    call_command("sezzlee_sync", verbosity=0)
+    return f"{live_server.url}/mcp"
+
+
+def test_session_plays_to_its_end_and_leaves_nothing_reserved(endpoint):
+    told: list[str] = []
+
+    play(endpoint, "alice-demo-token", told.append)
+
+    steps = [line.split(" ", 1)[0] for line in "".join(told).splitlines() if line[:1].isdigit()]
+    assert steps == [f"{number}." for number in range(1, 8)]
+    assert "isError" in "".join(told)
+    assert Order.objects.latest("pk").status == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("token", "reason"),
+    [("bob-demo-token", "The search should find orders_create"), ("nobody", "answered with HTTP 401")],
+)
+def test_session_of_who_may_not_order_fails_with_the_reason(endpoint, token, reason):
+    with pytest.raises(SessionFailed, match=reason):
+        play(endpoint, token, lambda text: None)
 
 
 def refusal(*fields: dict[str, str], error: str = "validation_failed") -> dict:
