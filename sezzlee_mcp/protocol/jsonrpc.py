@@ -91,15 +91,18 @@ _DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_finite, parse_const
 
 def _is_deeper_than(limit: int, value: Any) -> bool:
     level = [value]
-    for _ in range(limit + 1):
-        level = [child for node in level if isinstance(node, dict | list) for child in _children(node)]
-        if not level:
-            return False
-    return True
+    for _ in range(limit):
+        level = [child for node in level for child in _children(node) if isinstance(child, _CONTAINERS)]
+    return bool(level)
 
 
-def _children(node: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return node.values() if isinstance(node, dict) else node
+_CONTAINERS = (dict, list)
+
+
+def _children(node: Any) -> Iterable[Any]:
+    if isinstance(node, dict):
+        return node.values()
+    return node if isinstance(node, list) else ()
 
 
 def _has_lone_surrogate(value: Any) -> bool:
