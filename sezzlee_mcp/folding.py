@@ -1,4 +1,4 @@
-"""One folding of texts for everything that is compared without regard to case and accents: tokens, tags, search terms."""
+"""One folding for all that is compared without regard to case and accents: tokens, tags, search terms."""
 
 import unicodedata
 

@@ -1,0 +1,219 @@
+"""What the tools are called (tools.md, "Names"): folded routes, prefixes, collisions, names that stay."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sezzlee_mcp.catalog.curation import Curation, PrefixMode
+from sezzlee_mcp.catalog.markers import read_markers
+from sezzlee_mcp.catalog.sources import Source, Value, overlaid
+from sezzlee_mcp.diagnostics import Diagnostic, diagnose
+from sezzlee_mcp.openapi.descriptors import Descriptor
+
+LONG_NAME_CHARS = 64
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,255}")
+_WORD_END = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+_LASTING = frozenset({Source.STAFF, Source.CODE, Source.PUBLISHED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Name:
+    value: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """
+    The name and the folded-away routes of each tool, by the key of the operation that it calls.
+
+    An operation that was dropped, or folded into another one's tool, is in neither mapping; each drop,
+    fold and added prefix is a diagnostic.
+    """
+
+    names: Mapping[str, Name]
+    alternate_routes: Mapping[str, tuple[str, ...]]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def name_operations(descriptors: Iterable[Descriptor], curation: Curation) -> Naming:
+    """
+    The names of the selected operations, whatever the order of ``descriptors``.
+
+    A published name stays with its operation and moves to no other one by itself: a newcomer that would get it
+    takes its container's prefix or is dropped. Only staff or a code marker can give it to another operation.
+    """
+    groups = _folded(descriptors)
+    asked = _Contest(claims=tuple(_claim(group, curation) for group in groups), published=curation.published_names)
+    contest = asked if curation.prefix_mode is not PrefixMode.ON_COLLISION else asked.disambiguated()
+    refused = {claim.operation: refusal for claim in contest.claims if (refusal := contest.refusal(claim))}
+    kept = [claim for claim in contest.claims if claim.operation not in refused]
+    return Naming(
+        names={claim.operation: Name(value=claim.name, source=claim.source) for claim in kept},
+        alternate_routes={group[0].key: tuple(folded.route for folded in group[1:]) for group in groups},
+        diagnostics=(
+            *_folds(groups),
+            *_disambiguations(asked.claims, contest.claims),
+            *refused.values(),
+            *_long_names(kept),
+        ),
+    )
+
+
+def own_name(descriptor: Descriptor, curation: Curation) -> Value[str]:
+    """
+    The name that an operation asks for, before its neighbours are looked at.
+
+    What is beneath a name of staff's is never the published one, since that is staff's too.
+    """
+    chosen = curation.of(descriptor.key).name
+    marked = read_markers(descriptor).name
+    if marked is not None:
+        return overlaid(chosen, marked, Source.CODE)
+    published = curation.published_names.get(descriptor.key)
+    if chosen is None and published is not None:
+        return overlaid(None, published, Source.PUBLISHED)
+    body, source = _body(descriptor)
+    if curation.prefix_mode is PrefixMode.ALWAYS:
+        body = _prefixed(_prefix(descriptor, curation), body)
+    return overlaid(chosen, body, source)
+
+
+def snake_case(text: str) -> str:
+    """``text`` in lower case with one underscore between its words; only ASCII letters and digits make words."""
+    return _SEPARATORS.sub("_", _WORD_END.sub("_", text)).strip("_").lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    """The name that one tool asks for; ``operations`` are those it stands for, the one that it calls first."""
+
+    operations: tuple[str, ...]
+    name: str
+    source: Source
+    prefix: str
+
+    @property
+    def operation(self) -> str:
+        return self.operations[0]
+
+    def prefixed(self) -> "_Claim":
+        return replace(self, name=_prefixed(self.prefix, self.name))
+
+
+class _Contest:
+    """Claims beside each other and beside the published names."""
+
+    def __init__(self, *, claims: tuple[_Claim, ...], published: Mapping[str, str]) -> None:
+        self.claims = claims
+        self._published = published
+        self._owners = {name: operation for operation, name in published.items()}
+        self._claimants: dict[str, list[str]] = defaultdict(list)
+        for claim in claims:
+            self._claimants[claim.name].append(claim.operation)
+
+    def disambiguated(self) -> "_Contest":
+        """The same contest with a prefix on every name without a lasting source that has rivals."""
+        clashing = {claim.operation for claim in self.claims if claim.source not in _LASTING and self._rivals(claim)}
+        claims = tuple(claim.prefixed() if claim.operation in clashing else claim for claim in self.claims)
+        return _Contest(claims=claims, published=self._published)
+
+    def refusal(self, claim: _Claim) -> Diagnostic | None:
+        """Why the claim gets no name, if it gets none."""
+        if not _NAME.fullmatch(claim.name):
+            return diagnose("invalid_name", operation=claim.operation, name=claim.name)
+        rivals = self._rivals(claim)
+        if not rivals or self._owners.get(claim.name) in claim.operations:
+            return None
+        return diagnose("name_collision", operation=claim.operation, name=claim.name, others=", ".join(rivals))
+
+    def _rivals(self, claim: _Claim) -> list[str]:
+        """The operations with the same name; for a name without a lasting source also the one it is published for."""
+        rivals = set(self._claimants[claim.name])
+        owner = self._owners.get(claim.name)
+        if owner is not None and claim.source not in _LASTING:
+            rivals.add(owner)
+        return sorted(rivals - set(claim.operations))
+
+
+def _folded(descriptors: Iterable[Descriptor]) -> list[tuple[Descriptor, ...]]:
+    """The operations that are one tool, each group with the route that the tool calls first."""
+    groups: dict[tuple[str | None, ...], list[Descriptor]] = defaultdict(list)
+    for descriptor in descriptors:
+        operation_id = descriptor.operation_id
+        identity = (descriptor.container, operation_id, descriptor.method) if operation_id else (descriptor.key,)
+        groups[identity].append(descriptor)
+    ordered = [tuple(sorted(group, key=lambda one: (len(one.route), one.route))) for group in groups.values()]
+    return sorted(ordered, key=lambda group: group[0].key)
+
+
+def _claim(group: tuple[Descriptor, ...], curation: Curation) -> _Claim:
+    operations = tuple(descriptor.key for descriptor in group)
+    own = own_name(group[0], curation)
+    claim = _Claim(operations=operations, name=own.value, source=own.source, prefix=_prefix(group[0], curation))
+    if own.source in _LASTING:
+        return claim
+    published = (curation.published_names[key] for key in operations if key in curation.published_names)
+    name = next(published, None)  # a shorter route may have come since, and the tool is still the same
+    return claim if name is None else replace(claim, name=name, source=Source.PUBLISHED)
+
+
+def _body(descriptor: Descriptor) -> tuple[str, Source]:
+    body = snake_case(descriptor.operation_id or "")
+    return (body, Source.DOCUMENT) if body else (_route_name(descriptor), Source.RULE)
+
+
+def _route_name(descriptor: Descriptor) -> str:
+    static = _VARIABLE.sub("/", descriptor.route)
+    variables = " ".join(_VARIABLE.findall(descriptor.route))
+    return snake_case(f"{descriptor.method.lower()} {static}" + (f" by {variables}" if variables else ""))
+
+
+def _prefix(descriptor: Descriptor, curation: Curation) -> str:
+    declared = read_markers(descriptor).prefix
+    if declared is not None:
+        return declared
+    if descriptor.container is None:
+        return ""
+    ruled = curation.prefixes.get(descriptor.container)
+    return _derived_prefix(descriptor.container) if ruled is None else ruled
+
+
+def _derived_prefix(container: str) -> str:
+    last = container.rpartition(".")[2]
+    return snake_case(last.removesuffix("Controller"))
+
+
+def _prefixed(prefix: str, body: str) -> str:
+    return body if not prefix or _contains_run(_tokens(body), _tokens(prefix)) else f"{prefix}_{body}"
+
+
+def _tokens(name: str) -> list[str]:
+    return [token[:-1] if len(token) > 3 and token.endswith("s") else token for token in name.split("_")]
+
+
+def _contains_run(tokens: list[str], run: list[str]) -> bool:
+    return any(tokens[start : start + len(run)] == run for start in range(len(tokens) - len(run) + 1))
+
+
+def _folds(groups: Iterable[tuple[Descriptor, ...]]) -> Iterator[Diagnostic]:
+    for called, *folded in groups:
+        if folded:
+            routes = ", ".join(descriptor.route for descriptor in folded)
+            yield diagnose("route_folded", operation=called.key, routes=routes, route=called.route)
+
+
+def _disambiguations(asked: Iterable[_Claim], wanted: Iterable[_Claim]) -> Iterator[Diagnostic]:
+    for before, after in zip(asked, wanted, strict=True):
+        if before.name != after.name:
+            yield diagnose("name_disambiguated", operation=after.operation, name=before.name)
+
+
+def _long_names(claims: Iterable[_Claim]) -> Iterator[Diagnostic]:
+    for claim in claims:
+        if len(claim.name) > LONG_NAME_CHARS:
+            yield diagnose("long_tool_name", operation=claim.operation, name=claim.name, length=len(claim.name))
