@@ -114,8 +114,8 @@ class Template:
     What composes a tool's arguments into an HTTP request, and what the dispatch checks it against.
 
     ``route`` is the path template (``/orders/{id}/``), ``resolver_route`` the route that the match must have
-    (``orders/<int:pk>/``; None: no view is known, so the tool is not invocable). ``accept`` holds the
-    documented success media types, JSON first.
+    (``orders/<int:pk>/``; None: no view is known, so the tool is not invocable), ``is_localized`` whether
+    the address starts with the caller's language. ``accept`` holds the documented success media types, JSON first.
     """
 
     method: str
@@ -125,6 +125,7 @@ class Template:
     accept: tuple[str, ...] = ()
     resolver_route: str | None = None
     view: str | None = None
+    is_localized: bool = False
 
     @property
     def argument_names(self) -> tuple[str, ...]:
@@ -143,6 +144,7 @@ class Template:
             "accept": list(self.accept),
             "resolverRoute": self.resolver_route,
             "view": self.view,
+            "isLocalized": self.is_localized,
         }
 
     @classmethod
@@ -155,6 +157,7 @@ class Template:
             accept=tuple(value["accept"]),
             resolver_route=value["resolverRoute"],
             view=value["view"],
+            is_localized=value["isLocalized"],
         )
 
 

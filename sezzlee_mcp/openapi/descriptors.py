@@ -35,7 +35,8 @@ class Endpoint:
 
     ``path`` is the full route template (``/api/orders/{id}/``), whatever the document trimmed.
     ``route`` is the resolver's own (``api/orders/<int:pk>/``), without a language prefix.
-    ``is_extra_action`` marks an extra route of a viewset (``/orders/{id}/cancel/``).
+    ``is_extra_action`` marks an extra route of a viewset (``/orders/{id}/cancel/``), ``is_localized`` a
+    route inside ``i18n_patterns``, whose address starts with the caller's language.
     """
 
     path: str
@@ -43,6 +44,7 @@ class Endpoint:
     view: str
     action: str = ""
     is_extra_action: bool = False
+    is_localized: bool = False
     auth: AuthFacts = AuthFacts()
 
     def to_json(self) -> dict[str, Any]:
@@ -52,6 +54,7 @@ class Endpoint:
             "view": self.view,
             "action": self.action,
             "isExtraAction": self.is_extra_action,
+            "isLocalized": self.is_localized,
             "auth": self.auth.to_json(),
         }
 
@@ -63,6 +66,7 @@ class Endpoint:
             view=value["view"],
             action=value["action"],
             is_extra_action=value["isExtraAction"],
+            is_localized=value["isLocalized"],
             auth=AuthFacts.from_json(value["auth"]),
         )
 

@@ -125,6 +125,12 @@ ARGUMENTS: dict[MetaTool, tuple[str, ...]] = {
 }
 
 
+def input_schema(tool: MetaTool) -> dict[str, Any]:
+    """The published input schema of a meta-tool."""
+    schema: dict[str, Any] = next(each["inputSchema"] for each in _DEFINITIONS if each["name"] == tool)
+    return schema
+
+
 def definitions(generation: int) -> list[dict[str, Any]]:
     """The three definitions, each stamped with the generation of the catalog they were listed for."""
     stamp = {"sezzlee/catalogGeneration": generation}

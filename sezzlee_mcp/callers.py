@@ -1,0 +1,155 @@
+"""Request -> caller: who the host's own DRF classes say it is, and what they let this caller do."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil
+from typing import Any, cast
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.module_loading import import_string
+from rest_framework import exceptions
+from rest_framework.authentication import CSRFCheck
+from rest_framework.views import APIView
+
+from sezzlee_mcp import conf
+from sezzlee_mcp.catalog.visibility import Answer, Decision, Identity, decide
+from sezzlee_mcp.openapi.descriptors import AuthFacts
+
+
+@dataclass(slots=True, kw_only=True)
+class CallerRefused(Exception):
+    """The endpoint does not serve this caller; ``headers`` carry the challenge or the time to wait."""
+
+    status: int
+    message: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Gate(APIView):
+    """
+    The endpoint as DRF's classes see it; never routed.
+
+    McpView is a plain view, since an APIView would rename the host's operations, refuse event streams and
+    answer an anonymous caller 403.
+    """
+
+    _ignore_model_permissions = True  # the endpoint has no model, as DRF's own API root has none
+
+    def get_authenticators(self) -> list[Any]:
+        return _instances(conf.current().authentication_classes, self.authentication_classes)
+
+    def get_permissions(self) -> list[Any]:
+        return _instances(conf.current().permission_classes, self.permission_classes)
+
+    def get_throttles(self) -> list[Any]:
+        return _instances(conf.current().throttle_classes, ())
+
+
+def _instances(paths: list[str] | None, defaults: Iterable[Any]) -> list[Any]:
+    classes = defaults if paths is None else [import_string(path) for path in paths]
+    return [each() for each in classes]
+
+
+class Caller:
+    """One request's caller. Each policy is asked once; what a policy cannot say is unknown."""
+
+    def __init__(self, request: HttpRequest, user: Any) -> None:
+        self.request = request
+        self.user = user
+        self._decisions: dict[AuthFacts, Decision] = {}
+        self._answers: dict[str, Answer] = {}
+
+    @property
+    def identity(self) -> Identity:
+        is_known = bool(self.user and self.user.is_authenticated)
+        return Identity.PRESENT if is_known else Identity.ABSENT
+
+    @property
+    def has_identity(self) -> bool:
+        return self.identity is Identity.PRESENT
+
+    def decide(self, auth: AuthFacts) -> Decision:
+        """Whether this caller sees a tool with these facts (visibility.md, "Decision")."""
+        if auth not in self._decisions:
+            policies = {name: self._answer(name) for name in auth.policies} if self.has_identity else {}
+            self._decisions[auth] = decide(auth, identity=self.identity, policies=policies)
+        return self._decisions[auth]
+
+    def _answer(self, policy: str) -> Answer:
+        if policy not in self._answers:
+            self._answers[policy] = self._ask(policy)
+        return self._answers[policy]
+
+    def _ask(self, policy: str) -> Answer:
+        kind, _, codename = policy.partition(":")
+        match kind:
+            case "staff":
+                return Answer.ALLOW if self.user.is_staff else Answer.DENY
+            case "perm":
+                return Answer.ALLOW if self.user.has_perm(codename) else Answer.DENY
+        return Answer.UNKNOWN
+
+    @cached_property
+    def is_safe_from_forgery(self) -> bool:
+        """
+        Whether no other site can have sent this request in the name of a logged-in browser.
+
+        Without a session there is nothing to ride on; with one, Django's own CSRF check decides. Inner requests
+        are marked as checked only when this holds, since their views may accept the session where this endpoint
+        accepted a token.
+        """
+        session = getattr(self.request, "session", None)
+        return session is None or session.session_key is None or _passes_csrf(self.request)
+
+
+def identify(request: HttpRequest) -> Caller:
+    """
+    The caller, by the authenticators, permissions and throttles of the endpoint.
+
+    CallerRefused 401 with a challenge when identity is required and absent or wrong, 403, or 429.
+    """
+    gate = _Gate()
+    drf_request = gate.initialize_request(request)
+    gate.request, gate.headers = drf_request, {}
+    try:
+        gate.perform_authentication(drf_request)
+        caller = Caller(request, drf_request.user)
+        if _is_session_caller(drf_request) and not caller.is_safe_from_forgery:
+            raise exceptions.PermissionDenied("CSRF verification failed.")
+        gate.check_permissions(drf_request)
+        gate.check_throttles(drf_request)
+    except (exceptions.NotAuthenticated, exceptions.AuthenticationFailed) as error:
+        raise _unauthenticated(gate, drf_request, error) from None
+    except exceptions.Throttled as error:
+        wait = {"Retry-After": str(max(1, ceil(error.wait)))} if error.wait else {}  # type: ignore[attr-defined]
+        raise CallerRefused(status=429, message="Too many requests; wait and try again.", headers=wait) from None
+    except exceptions.PermissionDenied as error:
+        if drf_request.user and drf_request.user.is_authenticated:
+            raise CallerRefused(status=403, message=f"Permission denied: {error.detail}") from None
+        raise _unauthenticated(gate, drf_request, exceptions.NotAuthenticated()) from None
+    return caller
+
+
+def _is_session_caller(request: Any) -> bool:
+    """Whether Django's session, not a credential of this request, said who the caller is."""
+    session_user = getattr(request._request, "user", None)
+    return bool(session_user and session_user.is_authenticated and session_user == request.user and not request.auth)
+
+
+def _unauthenticated(gate: _Gate, request: Any, error: exceptions.APIException) -> CallerRefused:
+    """401 with the host's first challenge; DRF alone answers 403 when its first authenticator has none."""
+    challenges = (authenticator.authenticate_header(request) for authenticator in request.authenticators)
+    challenge = next((text for text in challenges if text), "Bearer")
+    return CallerRefused(status=401, message=str(error.detail), headers={"WWW-Authenticate": cast(str, challenge)})
+
+
+def _passes_csrf(request: HttpRequest) -> bool:
+    check = CSRFCheck(_no_response)
+    check.process_request(request)
+    return check.process_view(request, _no_response, (), {}) is None
+
+
+def _no_response(request: HttpRequest) -> HttpResponseBase:
+    raise NotImplementedError  # the check asks for a view and never calls it

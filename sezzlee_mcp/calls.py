@@ -1,0 +1,130 @@
+"""The three meta-tools, answered from one snapshot for one caller."""
+
+import json
+import logging
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+from django.shortcuts import resolve_url
+from rest_framework.settings import api_settings
+
+from sezzlee_mcp import conf, dispatch, snapshots
+from sezzlee_mcp.callers import Caller
+from sezzlee_mcp.catalog.visibility import Decision
+from sezzlee_mcp.errors import CallError, FieldProblem
+from sezzlee_mcp.invoke import messages
+from sezzlee_mcp.invoke.budget import described, narrowing
+from sezzlee_mcp.invoke.compose import compose
+from sezzlee_mcp.invoke.envelope import ToolResult, emit
+from sezzlee_mcp.invoke.fields import Naming
+from sezzlee_mcp.invoke.outcomes import CallFacts, map_response
+from sezzlee_mcp.protocol.binding import InvokeCall, LoadCall, SearchCall
+from sezzlee_mcp.protocol.metatools import MetaTool, input_schema
+from sezzlee_mcp.search import Audience, detail, find
+from sezzlee_mcp.snapshots import Entry, Snapshot
+
+logger = logging.getLogger("sezzlee_mcp")
+
+_SEARCH_NARROWING = described(input_schema(MetaTool.SEARCH), ("query", "limit", "detail", "tags"))
+
+
+class CallHost:
+    """The protocol's ``Host`` for one request: the generation it began with, and the caller it came from."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    @cached_property
+    def _snapshot(self) -> Snapshot:
+        return snapshots.current()
+
+    def generation(self) -> int:
+        return self._snapshot.generation
+
+    def search(self, call: SearchCall) -> ToolResult:
+        found = find(self._snapshot.index, self._audience, call.query, tags=call.tags, limit=call.limit)
+        entries = [self._snapshot.entries[name] for name in found.names]
+        answer: dict[str, Any] = {"total": found.total}
+        if found.tags is not None:
+            answer["tags"] = list(found.tags)
+        answer["results"] = self._schemas(entries) if call.wants_schema else self._cards(entries)
+        return self._emit(answer, _SEARCH_NARROWING)
+
+    def load(self, call: LoadCall) -> ToolResult:
+        entry = self._snapshot.entries.get(call.name)
+        if entry is None or not self._is_visible(entry):
+            raise messages.unknown_tool(call.name)
+        return self._emit(self._schemas([entry])[0])
+
+    def invoke(self, call: InvokeCall) -> ToolResult:
+        """The operation's answer. Visibility is not asked: the backend's own pipeline decides every call."""
+        entry = self._snapshot.entries.get(call.name)
+        if entry is None:
+            raise messages.unknown_tool(call.name)
+        if call.version is not None and call.version != entry.version:
+            raise messages.tool_changed(call.name)
+        if call.was_unwrapped:
+            logger.info("The arguments of %s came as JSON text and were unwrapped.", entry.name)
+        limit_bytes = entry.budget_bytes or conf.current().budget_bytes
+        schema = snapshots.loaded_shapes([entry])[0]["inputSchema"]
+        facts = CallFacts(
+            naming=Naming(
+                published=tuple(schema["properties"]), non_field_errors_key=api_settings.NON_FIELD_ERRORS_KEY
+            ),
+            has_identity=self._caller.has_identity,
+            limit_bytes=limit_bytes,
+            narrowing=narrowing(schema),
+            login_url=resolve_url(settings.LOGIN_URL),
+        )
+        return emit(self._outcome(call, entry, facts), limit_bytes=limit_bytes, narrowing=facts.narrowing)
+
+    def refuse(self, error: CallError) -> ToolResult:
+        return self._emit(error)
+
+    def _outcome(self, call: InvokeCall, entry: Entry, facts: CallFacts) -> dict[str, Any] | CallError:
+        template = snapshots.template_of(entry)
+        try:
+            response = dispatch.dispatch(
+                compose(template, call.arguments),
+                template,
+                self._caller.request,
+                limit_bytes=facts.limit_bytes,
+                is_safe_from_forgery=self._caller.is_safe_from_forgery,
+            )
+            return map_response(response, facts)
+        except CallError as error:
+            return error
+        except Exception:  # an edge: whatever else is a bug of ours, which the agent must not see
+            logger.exception("invoke_tool %s failed.", entry.name)
+            return messages.internal_error()
+
+    @cached_property
+    def _audience(self) -> Audience:
+        groups = self._snapshot.names_by_auth
+        visible = (names for auth, names in groups.items() if self._shows(self._caller.decide(auth)))
+        return Audience.of(self._snapshot.index, frozenset().union(*visible))
+
+    def _is_visible(self, entry: Entry) -> bool:
+        return self._shows(self._caller.decide(entry.auth))
+
+    def _shows(self, decision: Decision) -> bool:
+        return decision is Decision.ALLOW or (decision is Decision.UNKNOWN and conf.current().undecided == "show")
+
+    def _is_uncertain(self, entry: Entry) -> bool:
+        return self._caller.decide(entry.auth) is Decision.UNKNOWN
+
+    def _cards(self, entries: Iterable[Entry]) -> list[dict[str, Any]]:
+        cards = ((json.loads(entry.card), self._is_uncertain(entry)) for entry in entries)
+        return [{**card, "authUncertain": True} if is_uncertain else card for card, is_uncertain in cards]
+
+    def _schemas(self, entries: list[Entry]) -> list[dict[str, Any]]:
+        shapes = snapshots.loaded_shapes(entries)
+        return [
+            detail(shape, auth_uncertain=self._is_uncertain(entry))
+            for shape, entry in zip(shapes, entries, strict=True)
+        ]
+
+    def _emit(self, outcome: dict[str, Any] | CallError, narrowed_by: tuple[FieldProblem, ...] = ()) -> ToolResult:
+        return emit(outcome, limit_bytes=conf.current().budget_bytes, narrowing=narrowed_by)

@@ -1,0 +1,34 @@
+"""What a host can get wrong, said before the first request; no check asks the database."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.apps.config import AppConfig
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.urls import NoReverseMatch, reverse
+
+from sezzlee_mcp import conf
+
+
+@register("sezzlee_mcp")
+def check_settings(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    return [
+        Error(problem.message, hint=problem.hint, id=f"sezzlee_mcp.{problem.id}")
+        for problem in conf.problems(conf.raw())
+    ]
+
+
+@register(Tags.urls)
+def check_urls(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    return list(_missing_endpoint())
+
+
+def _missing_endpoint() -> Iterator[CheckMessage]:
+    try:
+        reverse("sezzlee_mcp:endpoint")
+    except NoReverseMatch:
+        yield Warning(
+            "No URL of this project leads to the MCP endpoint.",
+            hint='Add path("", include("sezzlee_mcp.urls")) to the root URLconf.',
+            id="sezzlee_mcp.W001",
+        )

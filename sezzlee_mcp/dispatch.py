@@ -1,0 +1,255 @@
+"""ComposedRequest -> the host's own stack -> the response that the caller would get over HTTP."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import chain
+from threading import Lock
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.conf.urls.i18n import is_language_prefix_patterns_used
+from django.core.handlers.base import BaseHandler
+from django.core.handlers.wsgi import WSGIRequest
+from django.core.signals import request_started
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch, get_script_prefix, get_urlconf, set_script_prefix, set_urlconf
+from django.urls.exceptions import Resolver404
+from django.utils import timezone, translation
+from rest_framework.settings import api_settings
+
+from sezzlee_mcp.catalog.tools import Template
+from sezzlee_mcp.errors import CallError
+from sezzlee_mcp.invoke import messages
+from sezzlee_mcp.invoke.compose import ComposedRequest
+from sezzlee_mcp.invoke.outcomes import BackendResponse
+from sezzlee_mcp.routing import find_route, view_path
+
+# Headers that speak of the outer request alone: its body, its conditions, its connection, its protocol.
+_DROPPED = frozenset(
+    {
+        "CONTENT_LENGTH",
+        "CONTENT_TYPE",
+        "HTTP_ACCEPT",
+        "HTTP_CONNECTION",
+        "HTTP_CONTENT_ENCODING",
+        "HTTP_EXPECT",
+        "HTTP_KEEP_ALIVE",
+        "HTTP_ORIGIN",
+        "HTTP_PROXY_AUTHENTICATE",
+        "HTTP_PROXY_AUTHORIZATION",
+        "HTTP_RANGE",
+        "HTTP_REFERER",
+        "HTTP_TE",
+        "HTTP_TRAILER",
+        "HTTP_TRANSFER_ENCODING",
+        "HTTP_UPGRADE",
+        "RAW_URI",
+        "REQUEST_URI",
+    }
+)
+_DROPPED_PREFIXES = ("HTTP_IF_", "HTTP_MCP_")
+
+
+def is_sezzlee_request(request: HttpRequest) -> bool:
+    """Whether an agent's call made this request; for a host's middleware and views."""
+    return getattr(request, "_sezzlee_call", None) is not None
+
+
+def dispatch(
+    composed: ComposedRequest,
+    template: Template,
+    outer: HttpRequest,
+    *,
+    limit_bytes: int,
+    is_safe_from_forgery: bool,
+) -> BackendResponse:
+    """
+    The backend's answer to a composed request, sent with the credentials of the ``outer`` one.
+
+    CallError ``not_invocable`` when no route of the project serves the operation, ``invalid_path_type`` when an
+    argument would lead the path elsewhere; the view has not run then. An exception that escapes the host's
+    pipeline is a 500 without a body, logged.
+    """
+    if template.resolver_route is None:
+        raise messages.not_invocable(composed.method)
+    with _surroundings_kept():
+        request = _inner_request(composed, template, outer)
+        request._dont_enforce_csrf_checks = is_safe_from_forgery  # type: ignore[attr-defined]
+        request._sezzlee_call = (composed, template)  # type: ignore[attr-defined]
+        response = _handler.respond(request)
+        try:
+            return _read(response, limit_bytes)
+        finally:
+            response.close()
+
+
+class _InnerHandler(BaseHandler):
+    """The host's middleware and URLconf behind a resolver that an argument cannot lead astray."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loading = Lock()
+        self._is_loaded = False
+
+    def respond(self, request: WSGIRequest) -> HttpResponseBase:
+        with self._loading:
+            if not self._is_loaded:
+                self.load_middleware()
+                self._is_loaded = True
+        request_started.send(sender=type(self), environ=request.environ)
+        response: HttpResponseBase = self.get_response(request)
+        if refusal := getattr(request, "_sezzlee_refusal", None):
+            response.close()
+            raise refusal
+        return response
+
+    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
+        composed, template = request._sezzlee_call  # type: ignore[attr-defined]
+        try:
+            match: ResolverMatch = super().resolve_request(request)
+        except Resolver404:
+            _refuse(request, _misrouted(composed, template))
+            raise
+        if refusal := _astray(match, request, composed, template):
+            _refuse(request, refusal)
+            raise Resolver404({"path": request.path_info})
+        return match
+
+
+_handler = _InnerHandler()
+
+
+def _refuse(request: HttpRequest, refusal: CallError) -> None:
+    # Raised after the middleware is done: within it, Django would turn the error into a response of its own.
+    request._sezzlee_refusal = refusal  # type: ignore[attr-defined]
+
+
+def _astray(
+    match: ResolverMatch, request: HttpRequest, composed: ComposedRequest, template: Template
+) -> CallError | None:
+    """Why the match is not the recorded operation with the values as they were sent; None when it is."""
+    found = find_route(getattr(request, "urlconf", None), match.func, request.path_info)
+    if found is None or found[0].route != template.resolver_route or view_path(match.func) != template.view:
+        return _misrouted(composed, template)
+    if template.route.startswith("{"):  # the value is a path of its own; the route it leads to was checked
+        return None
+    caught = _without_version(found[1], match, composed)
+    sent = [text for _, text in composed.path_values]
+    for (name, text), value in zip(composed.path_values, caught, strict=False):
+        if text != value:
+            return messages.misrouted_path_value(name)
+    return None if len(sent) == len(caught) else _misrouted(composed, template)
+
+
+def _without_version(caught: tuple[str, ...], match: ResolverMatch, composed: ComposedRequest) -> tuple[str, ...]:
+    """What the variables caught, less the API version, which the recorded path holds as text."""
+    version = match.kwargs.get(api_settings.VERSION_PARAM)
+    if version is None or len(caught) == len(composed.path_values):
+        return caught
+    place = caught.index(str(version))
+    return (*caught[:place], *caught[place + 1 :])
+
+
+def _misrouted(composed: ComposedRequest, template: Template) -> CallError:
+    if composed.path_values:
+        return messages.misrouted_path_value(", ".join(dict(composed.path_values)))
+    return messages.not_invocable(f"{template.method} {template.route}")
+
+
+def _inner_request(composed: ComposedRequest, template: Template, outer: HttpRequest) -> WSGIRequest:
+    """The outer request with another target: credentials, address, host, proxy and tenant headers stay."""
+    environ = {
+        key: value for key, value in outer.META.items() if key not in _DROPPED and not key.startswith(_DROPPED_PREFIXES)
+    }
+    path = f"/{_language_prefix(template)}{composed.path.removeprefix('/')}"
+    environ |= {
+        "REQUEST_METHOD": composed.method,
+        "SCRIPT_NAME": outer.META.get("SCRIPT_NAME", ""),
+        "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+        "QUERY_STRING": composed.query,
+        "HTTP_ACCEPT": ", ".join((*template.accept, "*/*")),
+        "wsgi.url_scheme": outer.scheme,
+        "wsgi.input": BytesIO(composed.body or b""),
+    }
+    environ |= {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in composed.headers}
+    if composed.body is not None:
+        environ |= {"CONTENT_LENGTH": str(len(composed.body)), "CONTENT_TYPE": composed.content_type or ""}
+    return WSGIRequest(environ)
+
+
+def _language_prefix(template: Template) -> str:
+    """The start of a localized route's address in the language of the outer request; no other route has one."""
+    if not template.is_localized:
+        return ""
+    _, default_has_prefix = is_language_prefix_patterns_used(settings.ROOT_URLCONF)
+    language = translation.get_language() or settings.LANGUAGE_CODE
+    return "" if language == settings.LANGUAGE_CODE and not default_has_prefix else f"{language}/"
+
+
+def _read(response: HttpResponseBase, limit_bytes: int) -> BackendResponse:
+    body, is_cut = _read_body(response, limit_bytes)
+    return BackendResponse(
+        status=response.status_code,
+        headers={name.lower(): value for name, value in response.items()},
+        body=body,
+        is_cut=is_cut,
+    )
+
+
+def _read_body(response: HttpResponseBase, limit_bytes: int) -> tuple[bytes, bool]:
+    """The body; of a streaming response no more than the budget and one chunk is ever held."""
+    if not response.streaming:
+        assert isinstance(response, HttpResponse)  # noqa: S101  (narrows the type; Django has no third kind)
+        return response.content, False
+    chunks, size = [], 0
+    for chunk in _chunks(response):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit_bytes:
+            return b"".join(chunks), True
+    return b"".join(chunks), False
+
+
+def _chunks(response: Any) -> Iterator[bytes]:
+    if not response.is_async:
+        return iter(response)
+    stream = aiter(response)
+    return chain.from_iterable(iter(lambda: async_to_sync(_next_chunk)(stream), []))
+
+
+async def _next_chunk(stream: Any) -> list[bytes]:
+    async for chunk in stream:
+        return [chunk]
+    return []
+
+
+@contextmanager
+def _surroundings_kept() -> Iterator[None]:
+    """The inner request may set language, time zone, URLconf and script prefix; the outer one gets its own back."""
+    language, urlconf, prefix = translation.get_language(), get_urlconf(), get_script_prefix()
+    zone = getattr(timezone._active, "value", None)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        _restore_language(language)
+        _restore_zone(zone)
+        set_urlconf(urlconf)
+        set_script_prefix(prefix)
+
+
+def _restore_language(language: str | None) -> None:
+    if language:
+        translation.activate(language)
+    else:
+        translation.deactivate_all()
+
+
+def _restore_zone(zone: Any) -> None:
+    if zone:
+        timezone.activate(zone)
+    else:
+        timezone.deactivate()

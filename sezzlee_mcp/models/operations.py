@@ -1,0 +1,190 @@
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from sezzlee_mcp.catalog.curation import OperationCuration
+from sezzlee_mcp.diagnostics import Severity
+from sezzlee_mcp.folding import fold
+from sezzlee_mcp.openapi.descriptors import Descriptor
+
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+def validate_texts(value: Any) -> None:
+    """A JSON list of texts."""
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValidationError(_("Enter a list of texts."), code="not_texts")
+
+
+def validate_hints(value: Any) -> None:
+    """A JSON object of MCP behaviour hints to booleans."""
+    if not isinstance(value, dict) or not all(key in HINTS and isinstance(hint, bool) for key, hint in value.items()):
+        raise ValidationError(
+            _("Enter an object with some of %(hints)s, each true or false."),
+            code="not_hints",
+            params={"hints": ", ".join(HINTS)},
+        )
+
+
+class Tag(models.Model):
+    """A label that agents can filter by; two labels that fold alike are one tag."""
+
+    name = models.CharField(_("name"), max_length=100)
+    folded = models.CharField(_("folded form"), max_length=100, editable=False)
+    description = models.TextField(_("description"), blank=True)
+
+    class Meta:
+        verbose_name = _("tag")
+        verbose_name_plural = _("tags")
+        ordering = ["folded"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["folded"],
+                name="sezzlee_tag_folded_unique",
+                violation_error_message=_(
+                    "There is already a tag that reads the same once case and accents are ignored."
+                ),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, **kwargs: Any) -> None:
+        self.folded = fold(self.name)
+        if kwargs.get("update_fields") is not None:
+            kwargs["update_fields"] = {*kwargs["update_fields"], "folded"}
+        super().save(**kwargs)
+
+    def clean(self) -> None:
+        self.folded = fold(self.name)
+
+
+class OperationQuerySet(models.QuerySet["Operation"]):
+    def present(self) -> "OperationQuerySet":
+        """Operations that the last document holds."""
+        return self.filter(absent_since=None)
+
+    def with_tags(self) -> "OperationQuerySet":
+        return self.prefetch_related("tags")
+
+
+class Operation(models.Model):
+    """
+    One method on one path of the document: facts that a sync writes, and choices that staff make.
+
+    Staff's choices survive a sync: an operation that leaves the document is kept, marked absent, and
+    gets its curation back when it returns. An empty text inherits the value of the code marker or
+    of the document; tags and search terms can be emptied, so they say by a flag that they override.
+    """
+
+    class Exposure(models.TextChoices):
+        INHERIT = "inherit", _("as the rules say")
+        INCLUDE = "include", _("exposed")
+        EXCLUDE = "exclude", _("hidden")
+
+    key = models.CharField(_("key"), max_length=500, unique=True, editable=False)
+    method = models.CharField(_("method"), max_length=10, editable=False)
+    route = models.CharField(_("route"), max_length=490, editable=False)
+    operation_id = models.CharField(_("operation id"), max_length=255, blank=True, editable=False)
+    container = models.CharField(_("container"), max_length=255, blank=True, editable=False)
+    view = models.CharField(_("view"), max_length=255, blank=True, editable=False)
+    descriptor = models.JSONField(_("descriptor"), editable=False)
+    descriptor_digest = models.CharField(_("descriptor digest"), max_length=64, editable=False)
+    position = models.PositiveIntegerField(_("position in the document"), default=0, editable=False)
+    first_seen = models.DateTimeField(_("first seen"), auto_now_add=True)
+    absent_since = models.DateTimeField(_("absent since"), null=True, blank=True, editable=False)
+
+    exposure = models.CharField(_("exposure"), max_length=7, choices=Exposure.choices, default=Exposure.INHERIT)
+    name = models.CharField(_("name"), max_length=256, blank=True)
+    description = models.TextField(_("description"), blank=True)
+    title = models.CharField(_("title"), max_length=200, blank=True)
+    overrides_tags = models.BooleanField(_("override the tags"), default=False)
+    tags = models.ManyToManyField(Tag, verbose_name=_("tags"), blank=True, related_name="operations")
+    overrides_search_terms = models.BooleanField(_("override the search terms"), default=False)
+    search_terms = models.JSONField(_("search terms"), default=list, blank=True, validators=[validate_texts])
+    annotations = models.JSONField(_("annotations"), default=dict, blank=True, validators=[validate_hints])
+    budget_bytes = models.PositiveIntegerField(_("budget in bytes"), null=True, blank=True)
+
+    objects = OperationQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("operation")
+        verbose_name_plural = _("operations")
+        ordering = ["route", "method"]
+        indexes = [
+            models.Index(fields=["method"], name="sezzlee_operation_method"),
+            models.Index(fields=["container"], name="sezzlee_operation_container"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    @property
+    def is_absent(self) -> bool:
+        return self.absent_since is not None
+
+    def to_descriptor(self) -> Descriptor:
+        return Descriptor.from_json(self.descriptor)
+
+    def to_curation(self) -> OperationCuration:
+        """Staff's choices as the value that a compile reads; reads the tags of a saved operation."""
+        return self.curation_with(tuple(tag.name for tag in self.tags.all()) if self.pk and self.overrides_tags else ())
+
+    def curation_with(self, tags: tuple[str, ...]) -> OperationCuration:
+        """The same with tags that a form has and the database has not yet."""
+        exposed = {self.Exposure.INHERIT: None, self.Exposure.INCLUDE: True, self.Exposure.EXCLUDE: False}
+        return OperationCuration(
+            exposed=exposed[self.Exposure(self.exposure)],
+            name=self.name or None,
+            description=self.description or None,
+            title=self.title or None,
+            annotations=self.annotations,
+            tags=tags if self.overrides_tags else None,
+            search_terms=tuple(self.search_terms) if self.overrides_search_terms else None,
+            budget_bytes=self.budget_bytes,
+        )
+
+
+class Diagnostic(models.Model):
+    """
+    One finding about the document or the catalog; each sync or publish replaces those of its stage.
+
+    An operation that the document lost before it became a row has ``key`` and no ``operation``.
+    """
+
+    class Stage(models.TextChoices):
+        DOCUMENT = "document", _("document")
+        CATALOG = "catalog", _("catalog")
+
+    class Level(models.TextChoices):
+        FATAL = Severity.FATAL.value, _("fatal")
+        DROPPED = Severity.DROPPED.value, _("dropped")
+        WARNING = Severity.WARNING.value, _("warning")
+
+    stage = models.CharField(_("stage"), max_length=8, choices=Stage.choices, editable=False)
+    code = models.CharField(_("code"), max_length=60, editable=False)
+    severity = models.CharField(_("severity"), max_length=7, choices=Level.choices, editable=False)
+    pointer = models.TextField(_("pointer"), blank=True, editable=False)
+    message = models.TextField(_("message"), editable=False)
+    key = models.CharField(_("operation key"), max_length=500, blank=True, editable=False)
+    operation = models.ForeignKey(
+        Operation,
+        verbose_name=_("operation"),
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="diagnostics",
+    )
+
+    class Meta:
+        verbose_name = _("diagnostic")
+        verbose_name_plural = _("diagnostics")
+        ordering = ["severity", "code", "key", "pk"]
+        indexes = [models.Index(fields=["code"], name="sezzlee_diagnostic_code")]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.key}" if self.key else self.code

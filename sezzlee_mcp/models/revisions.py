@@ -1,0 +1,120 @@
+import json
+import zlib
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+def pack(value: Any) -> bytes:
+    """JSON, compressed: schemas of a large catalog are tens of megabytes of text. Key order is kept, agents read it."""
+    return zlib.compress(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
+
+
+def unpack(packed: bytes | memoryview) -> Any:
+    return json.loads(zlib.decompress(packed))
+
+
+class ToolContent(models.Model):
+    """
+    A compiled tool under the digest of its content; never changed, since a digest names one content.
+
+    The columns that every search reads stand apart from the packed ones, which a process reads one
+    at a time when a tool is loaded or invoked. ``left_generation`` is empty while the current
+    revision names the content.
+    """
+
+    digest = models.CharField(_("digest"), max_length=64, primary_key=True)
+    name = models.CharField(_("name"), max_length=256)
+    operation_key = models.CharField(_("operation key"), max_length=500)
+    version = models.CharField(_("version"), max_length=16)
+    input_digest = models.CharField(_("input digest"), max_length=64, db_index=True)
+    card = models.JSONField(_("card"))
+    document = models.JSONField(_("search document"))
+    auth = models.JSONField(_("auth facts"))
+    loaded = models.BinaryField(_("loaded shape, packed"))
+    template = models.BinaryField(_("template, packed"))
+    budget_bytes = models.PositiveIntegerField(_("budget in bytes"), null=True)
+    left_generation = models.PositiveIntegerField(_("first generation without it"), null=True, db_index=True)
+
+    class Meta:
+        verbose_name = _("tool content")
+        verbose_name_plural = _("tool contents")
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+class Revision(models.Model):
+    """An immutable published catalog; its number is the generation."""
+
+    class Source(models.TextChoices):
+        SYNC = "sync", _("sync")
+        ADMIN = "admin", _("admin")
+        COMMAND = "command", _("command")
+
+    generation = models.PositiveIntegerField(_("generation"), primary_key=True)
+    published_at = models.DateTimeField(_("published at"), auto_now_add=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        verbose_name=_("published by"),
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+    )
+    source = models.CharField(_("source"), max_length=8, choices=Source.choices)
+    note = models.CharField(_("note"), max_length=500, blank=True)
+    counts = models.JSONField(_("counts"))
+    changes = models.JSONField(_("changes"))
+    tools = models.JSONField(_("tools"))
+
+    class Meta:
+        verbose_name = _("revision")
+        verbose_name_plural = _("revisions")
+        ordering = ["-generation"]
+        get_latest_by = "generation"
+
+    def __str__(self) -> str:
+        return f"#{self.generation}"
+
+
+class CatalogManager(models.Manager["Catalog"]):
+    def generation(self) -> int:
+        """The current generation by one primary-key read; 0 when nothing was ever published."""
+        return self.filter(pk=Catalog.ONLY).values_list("generation", flat=True).first() or 0
+
+    def edit(self) -> int:
+        """The edit counter, to be compared under the lock."""
+        return self.filter(pk=Catalog.ONLY).values_list("edit", flat=True).first() or 0
+
+    def lock(self) -> "Catalog":
+        """
+        The one row, locked until the transaction ends, its edit counter raised.
+
+        An UPDATE locks on PostgreSQL and SQLite alike; ``select_for_update`` does nothing on SQLite.
+        """
+        self.get_or_create(pk=Catalog.ONLY)
+        self.filter(pk=Catalog.ONLY).update(edit=models.F("edit") + 1)
+        return self.get(pk=Catalog.ONLY)
+
+
+class Catalog(models.Model):
+    """The one row that publishing locks and every process reads: which generation is current."""
+
+    ONLY: ClassVar[int] = 1
+
+    edit = models.PositiveBigIntegerField(_("edit counter"), default=0)
+    generation = models.PositiveIntegerField(_("current generation"), default=0)
+    synced_at = models.DateTimeField(_("last sync that changed something"), null=True, blank=True)
+    counts = models.JSONField(_("counts of the last sync"), default=dict)
+
+    objects = CatalogManager()
+
+    class Meta:
+        verbose_name = _("catalog")
+        verbose_name_plural = _("catalogs")
+
+    def __str__(self) -> str:
+        return f"generation {self.generation}"

@@ -1,0 +1,238 @@
+"""Rows -> candidate -> revision: the one way in which anything reaches an agent (publishing.md)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import transaction
+
+from sezzlee_mcp import conf
+from sezzlee_mcp.catalog.compile import Candidate, compile_catalog
+from sezzlee_mcp.catalog.curation import Curation, OperationCuration, PrefixMode, SelectionRule
+from sezzlee_mcp.catalog.tools import SearchDocument, Template, Tool
+from sezzlee_mcp.diagnostics import Diagnostic, Severity
+from sezzlee_mcp.models import Catalog, Operation, Revision, ToolContent
+from sezzlee_mcp.models import Diagnostic as DiagnosticRow
+from sezzlee_mcp.models import SelectionRule as RuleRow
+from sezzlee_mcp.models.revisions import pack, unpack
+from sezzlee_mcp.openapi.descriptors import AuthFacts, Descriptor
+from sezzlee_mcp.search.cards import card
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """
+    Everything that a compile reads, as of one edit counter.
+
+    ``published`` is the current revision's {tool name: content digest}.
+    """
+
+    edit: int
+    descriptors: tuple[Descriptor, ...]
+    curation: Curation
+    published: Mapping[str, str]
+    known: Mapping[str, Tool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A compiled catalog that is not published; ``contents`` is its {tool name: content digest}."""
+
+    inputs: Inputs
+    candidate: Candidate
+    contents: Mapping[str, str]
+
+    @property
+    def changes(self) -> dict[str, list[str]]:
+        """Tool names by what became of them since the current revision."""
+        before, after = self.inputs.published, self.contents
+        return {
+            "added": sorted(after.keys() - before.keys()),
+            "removed": sorted(before.keys() - after.keys()),
+            "changed": sorted(name for name in after.keys() & before.keys() if after[name] != before[name]),
+        }
+
+    @property
+    def is_published(self) -> bool:
+        return dict(self.contents) == dict(self.inputs.published)
+
+
+def publish(*, source: str, actor: Any = None, note: str = "") -> Revision | None:
+    """
+    The new revision, or None when what agents read did not change.
+
+    Compiling happens before the lock; what changed meanwhile is compiled again under it.
+    """
+    draft = compile_draft(read_inputs())
+    with transaction.atomic():
+        catalog = Catalog.objects.lock()
+        if catalog.edit != draft.inputs.edit + 1:
+            draft = compile_draft(read_inputs())
+        replace_diagnostics(DiagnosticRow.Stage.CATALOG, draft.candidate.diagnostics)
+        return write_revision(catalog, draft, source=source, actor=actor, note=note)
+
+
+def read_inputs() -> Inputs:
+    """The rows as they are now, in the order of the document."""
+    edit = Catalog.objects.edit()
+    operations = list(Operation.objects.present().with_tags().order_by("position", "key"))
+    contents = _current_contents()
+    return Inputs(
+        edit=edit,
+        descriptors=tuple(operation.to_descriptor() for operation in operations),
+        curation=read_curation(
+            {operation.key: operation.to_curation() for operation in operations},
+            {content.operation_key: content.name for content in contents},
+        ),
+        published={content.name: content.digest for content in contents},
+        known={content.input_digest: _to_tool(content) for content in contents},
+    )
+
+
+def read_curation(operations: Mapping[str, OperationCuration], published_names: Mapping[str, str]) -> Curation:
+    """The curation that the selection rows, the settings and the given choices make together."""
+    settings = conf.current()
+    return Curation(
+        operations=operations,
+        containers={name: decision == "include" for name, decision in settings.containers.items()},
+        rules=(*(rule.to_rule() for rule in RuleRow.objects.all()), *(_setting_rule(rule) for rule in settings.rules)),
+        exposed_by_default=settings.expose_by_default,
+        published_names=published_names,
+        prefix_mode=PrefixMode(settings.prefix_mode),
+        prefixes=settings.prefixes,
+        budget_bytes=settings.budget_bytes,
+    )
+
+
+def compile_draft(inputs: Inputs) -> Draft:
+    candidate = compile_catalog(inputs.descriptors, inputs.curation, known=inputs.known)
+    contents = {tool.name: tool.content_digest for tool in candidate.tools}
+    return Draft(inputs=inputs, candidate=candidate, contents=contents)
+
+
+def draft_with(operation: Operation, tags: tuple[str, ...]) -> Draft:
+    """The catalog as it would be with the choices of an operation that is not saved yet."""
+    inputs = read_inputs()
+    curated = {**inputs.curation.operations, operation.key: operation.curation_with(tags)}
+    return compile_draft(replace(inputs, curation=replace(inputs.curation, operations=curated)))
+
+
+def losses(draft: Draft, edited: Iterable[str] = ()) -> tuple[Diagnostic, ...]:
+    """What a draft would newly drop: a published operation, or one of those being ``edited`` (publishing.md)."""
+    guarded = {*draft.inputs.curation.published_names, *edited}
+    return tuple(
+        found
+        for found in draft.candidate.diagnostics
+        if found.severity is Severity.DROPPED and found.operation in guarded
+    )
+
+
+def write_revision(
+    catalog: Catalog, draft: Draft, *, source: str, actor: Any = None, note: str = ""
+) -> Revision | None:
+    """Publish a draft that was made under the catalog's lock; None when it is what is published already."""
+    if draft.is_published and catalog.generation:
+        return None
+    changes = draft.changes
+    generation = catalog.generation + 1
+    _write_contents(draft, changes, generation)
+    revision = Revision.objects.create(
+        generation=generation,
+        actor=actor,
+        source=source,
+        note=note,
+        counts={"tools": len(draft.contents), **{kind: len(names) for kind, names in changes.items()}},
+        changes=changes,
+        tools=dict(draft.contents),
+    )
+    catalog.generation = generation
+    catalog.save(update_fields=["generation"])
+    _prune(generation)
+    return revision
+
+
+def has_diagnostics(stage: str, found: Iterable[Diagnostic]) -> bool:
+    """Whether exactly these diagnostics are stored for a stage."""
+    return sorted(DiagnosticRow.objects.filter(stage=stage).values_list(*_COLUMNS)) == _diagnostic_rows(found)
+
+
+def replace_diagnostics(stage: str, found: Iterable[Diagnostic]) -> None:
+    """Store these diagnostics as those of a stage; equal ones are left as they are."""
+    found = tuple(found)
+    if has_diagnostics(stage, found):
+        return
+    DiagnosticRow.objects.filter(stage=stage).delete()
+    ids = dict(Operation.objects.values_list("key", "pk"))
+    DiagnosticRow.objects.bulk_create(
+        [
+            DiagnosticRow(stage=stage, operation_id=ids.get(row[-1]), **dict(zip(_COLUMNS, row, strict=True)))
+            for row in _diagnostic_rows(found)
+        ],
+        batch_size=500,
+    )
+
+
+_COLUMNS = ("code", "severity", "pointer", "message", "key")
+
+
+def _diagnostic_rows(found: Iterable[Diagnostic]) -> list[tuple[str, ...]]:
+    return sorted({(each.code, each.severity.value, each.pointer, each.message, each.operation) for each in found})
+
+
+def _setting_rule(rule: Mapping[str, str]) -> SelectionRule:
+    return SelectionRule(include=rule["decision"] == "include", route=rule.get("route"), method=rule.get("method"))
+
+
+def _current_contents() -> list[ToolContent]:
+    return list(ToolContent.objects.filter(left_generation=None))
+
+
+def _write_contents(draft: Draft, changes: Mapping[str, list[str]], generation: int) -> None:
+    gone = [draft.inputs.published[name] for name in (*changes["removed"], *changes["changed"])]
+    ToolContent.objects.filter(digest__in=gone).update(left_generation=generation)
+    wanted = {draft.contents[name] for name in (*changes["added"], *changes["changed"])}
+    returning = ToolContent.objects.filter(digest__in=wanted)
+    returning.update(left_generation=None)
+    missing = wanted - set(returning.values_list("digest", flat=True))
+    tools = {tool.name: tool for tool in draft.candidate.tools}
+    ToolContent.objects.bulk_create(
+        [_to_content(tools[name], digest) for name, digest in draft.contents.items() if digest in missing],
+        batch_size=100,
+    )
+
+
+def _prune(generation: int) -> None:
+    oldest = generation - conf.current().kept_revisions + 1
+    removed, _ = Revision.objects.filter(generation__lt=oldest).delete()
+    if removed:
+        ToolContent.objects.filter(left_generation__lte=oldest).delete()
+
+
+def _to_content(tool: Tool, digest: str) -> ToolContent:
+    return ToolContent(
+        digest=digest,
+        name=tool.name,
+        operation_key=tool.operation,
+        version=tool.version,
+        input_digest=tool.input_digest,
+        card=card(tool.loaded),
+        document=tool.document.to_json(),
+        auth=tool.auth.to_json(),
+        loaded=pack(tool.loaded),
+        template=pack(tool.template.to_json()),
+        budget_bytes=tool.budget_bytes,
+    )
+
+
+def _to_tool(content: ToolContent) -> Tool:
+    loaded: dict[str, Any] = unpack(content.loaded)
+    return Tool(
+        name=content.name,
+        operation=content.operation_key,
+        loaded=loaded,
+        template=Template.from_json(unpack(content.template)),
+        document=SearchDocument.from_json(content.document),
+        auth=AuthFacts.from_json(content.auth),
+        budget_bytes=content.budget_bytes,
+        input_digest=content.input_digest,
+    )

@@ -1,0 +1,85 @@
+"""The routes of a URLconf, read once for the sync and again at every dispatch, so that both speak of the same thing."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import LocalePrefixPattern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """
+    One URL pattern with those that lead to it.
+
+    ``route`` is its text without a language prefix, ``path_regex`` the text that drf-spectacular's
+    enumerator gives it. ``patterns`` lead from the root to the view.
+    """
+
+    route: str
+    path_regex: str
+    callback: Callable[..., Any]
+    patterns: tuple[Any, ...]
+
+    @property
+    def is_localized(self) -> bool:
+        return any(isinstance(pattern, LocalePrefixPattern) for pattern in self.patterns)
+
+    def captures(self, path_info: str) -> tuple[str, ...] | None:
+        """
+        The texts that the path's variables caught, in the order of their places; None when the path does not match.
+
+        Each value is put back through its converter: ``01`` caught by ``<int:pk>`` comes back as ``1``.
+        """
+        rest = path_info.removeprefix("/")
+        caught: list[str] = []
+        for pattern in self.patterns:
+            match = pattern.match(rest)
+            if match is None:
+                return None
+            rest, args, kwargs = match
+            converters = pattern.converters
+            caught += [str(value) for value in args]
+            caught += [
+                converters[name].to_url(value) if name in converters else str(value) for name, value in kwargs.items()
+            ]
+        return tuple(caught)
+
+
+@lru_cache(maxsize=64)
+def routes_of(urlconf: Any = None) -> tuple[Route, ...]:
+    """Every route of a URLconf (None: the project's own), in the order in which Django tries them."""
+    return tuple(_walk(get_resolver(urlconf).url_patterns, patterns=(), path_regex=""))
+
+
+def find_route(urlconf: Any, callback: Callable[..., Any], path_info: str) -> tuple[Route, tuple[str, ...]] | None:
+    """The route that leads ``path_info`` to ``callback``, with what its variables caught."""
+    for route in routes_of(urlconf):
+        if route.callback is callback and (caught := route.captures(path_info)) is not None:
+            return route, caught
+    return None
+
+
+def view_path(callback: Callable[..., Any]) -> str:
+    """The dotted path of the class or function behind a URL pattern's callback."""
+    view: Any = getattr(callback, "cls", None) or getattr(callback, "view_class", None) or callback
+    return f"{view.__module__}.{getattr(view, '__qualname__', type(view).__qualname__)}"
+
+
+def _walk(entries: Any, *, patterns: tuple[Any, ...], path_regex: str) -> Iterator[Route]:
+    for entry in entries:
+        trail = (*patterns, entry.pattern)
+        text = path_regex + str(entry.pattern)
+        if isinstance(entry, URLPattern):
+            yield Route(route=_join(trail), path_regex=text, callback=entry.callback, patterns=trail)
+        elif isinstance(entry, URLResolver):
+            yield from _walk(entry.url_patterns, patterns=trail, path_regex=text)
+
+
+def _join(patterns: tuple[Any, ...]) -> str:
+    """The patterns' texts without the anchors of regex routes and without a language prefix."""
+    return "".join(
+        str(pattern).removeprefix("^") for pattern in patterns if not isinstance(pattern, LocalePrefixPattern)
+    )

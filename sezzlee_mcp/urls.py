@@ -1,0 +1,13 @@
+"""The endpoint, with and without a slash: a redirect would lose the POST."""
+
+from django.urls import path
+
+from sezzlee_mcp import conf
+from sezzlee_mcp.views import McpView
+
+app_name = "sezzlee_mcp"
+
+urlpatterns = [
+    path(conf.current().path, McpView.as_view(), name="endpoint"),
+    path(f"{conf.current().path}/", McpView.as_view()),
+]

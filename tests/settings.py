@@ -1,0 +1,9 @@
+"""The suite runs on the demo host; DATABASE_URL selects another database than SQLite in memory."""
+
+import os
+
+os.environ.setdefault("DATABASE_URL", "sqlite://:memory:")
+
+from project.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
