@@ -128,8 +128,9 @@ def decode_value(value: str) -> str | None:
         return value
     encoded = sentinel[1]
     try:
-        decoded = base64.b64decode(encoded, validate=True)
+        decoded = base64.b64decode(encoded)
         text = decoded.decode()
     except ValueError:
         return None
-    return text if base64.b64encode(decoded).decode() == encoded else None
+    is_canonical = base64.b64encode(decoded).decode() == encoded  # also tells characters that the decoder passes over
+    return text if is_canonical else None
