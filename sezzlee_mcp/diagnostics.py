@@ -109,6 +109,7 @@ CODES: dict[str, tuple[Severity, str]] = {
     ),
     "search_terms_invalid": (Severity.WARNING, "Search terms must be a list of texts, not {kind}; they are ignored."),
     # catalog
+    "extension_invalid": (Severity.WARNING, "{key}: {problem}; that member is ignored."),
     "ambiguous_selection": (
         Severity.WARNING,
         "Selection rules of equal rank say include and exclude ({rules}); exclude wins.",
