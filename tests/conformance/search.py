@@ -1,9 +1,9 @@
 """Fixtures of kind search: tools and a query -> names in order."""
 
-from collections.abc import Iterator
 from typing import Any
 
-from sezzlee_mcp.catalog.tools import SearchDocument
+from sezzlee_mcp.catalog.compile import _searched_parameters
+from sezzlee_mcp.catalog.tools import Member, SearchDocument, Slot, Template
 from sezzlee_mcp.search import Audience, Index, find, weigh
 
 _NO_LIMIT = 1_000
@@ -30,15 +30,29 @@ def _document(tool: dict[str, Any]) -> SearchDocument:
         tags=tuple(tool.get("tags", ())),
         route=tool["route"],
         alternate_routes=tuple(tool.get("alternateRoutes", ())),
-        parameters=tuple(_parameters(tool)),
+        parameters=tuple(_searched_parameters(_properties(tool.get("inputSchema")), _template(tool))),
     )
 
 
-def _parameters(tool: dict[str, Any]) -> Iterator[str]:
-    """Each root property's key and description; of the grouped ones (deepObject) also every ``group.member``."""
-    for name, schema in tool.get("inputSchema", {}).get("properties", {}).items():
-        yield name
-        if isinstance(schema.get("description"), str):
-            yield schema["description"]
-        if name in tool.get("groupedParameters", ()):
-            yield from (f"{name}.{member}" for member in schema.get("properties", {}))
+def _properties(schema: Any) -> dict[str, Any]:
+    """The root properties of any JSON: fixtures may hold a schema that nobody checked."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return properties if isinstance(properties, dict) else {}
+
+
+def _template(tool: dict[str, Any]) -> Template:
+    """A template whose deepObject parameters are the tool's grouped ones."""
+    properties = _properties(tool.get("inputSchema"))
+    grouped = (name for name in tool.get("groupedParameters", ()) if name in properties)
+    slots = (
+        Slot(
+            name=name,
+            location="query",
+            type="object",
+            style="deepObject",
+            explode=True,
+            members=tuple(Member(name=member, type="string") for member in _properties(properties[name])),
+        )
+        for name in grouped
+    )
+    return Template(method="GET", route=tool["route"], slots=tuple(slots))

@@ -1,0 +1,174 @@
+import json
+
+import pytest
+
+from tests.conformance import corpus
+
+FOLDER = corpus.folder()
+
+
+def _required():
+    if not FOLDER.is_dir():
+        reason = f"there is no corpus at {FOLDER}; set SEZZLEE_CORPUS to its folder"
+        yield pytest.param(None, id="corpus", marks=pytest.mark.skip(reason=reason))
+        return
+    by_kind = corpus.cases(FOLDER)
+    for kind, pending in corpus.REQUIRED.items():
+        for case in by_kind.get(kind, ()):
+            marks = pytest.mark.xfail(reason=pending[case.name], strict=True) if case.name in pending else ()
+            yield pytest.param(case, id=f"{kind}-{case.name}", marks=marks)
+
+
+@pytest.mark.parametrize("case", list(_required()))
+def test_a_required_fixture_passes(case):
+    assert corpus.check(case).problem is None
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        ({"a": 1, "b": [None]}, {"b": [None], "a": 1}),
+        ([1, "é"], (1, "é")),
+        ({}, {}),
+    ],
+)
+def test_equal_json_has_no_difference(actual, expected):
+    assert corpus.difference(actual, expected) is None
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        (True, 1),
+        (0, False),
+        (None, 0),
+        ("1", 1),
+        ([1, 2], [2, 1]),
+        ({}, []),
+        ({"a": 1}, {"a": 1, "b": None}),
+        ("", None),
+    ],
+)
+def test_other_json_differs(actual, expected):
+    assert corpus.difference(actual, expected) is not None
+
+
+CARD = {
+    "kind": "card",
+    "input": {"tool": {"name": "ping", "description": "Pings.", "inputSchema": {}}},
+    "expected": {"name": "ping", "description": "Pings.", "parameters": ""},
+}
+SEARCH = {"kind": "search", "input": {"tools": [], "query": ""}, "expected": {"names": []}}
+DETAIL = {"kind": "detail", "input": {"tool": {"name": "ping"}}, "expected": {"name": "ping"}}
+OPEN = {"anonymous": "yes", "policies": [], "imperative": False}
+VISIBILITY = {
+    "kind": "visibility",
+    "input": {"auth": OPEN, "caller": {"identity": "absent"}},
+    "expected": {"decision": "allow"},
+}
+NAMING = {
+    "kind": "naming",
+    "input": {"endpoints": [{"method": "GET", "route": "/pings", "operationId": "listPings"}]},
+    "expected": {"names": ["list_pings"]},
+}
+COMPLETE = {"a": CARD, "b": SEARCH, "c": DETAIL, "d": VISIBILITY, "e": NAMING}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the command on a folder with these fixtures; gives its exit status and its lines."""
+
+    def run(fixtures, *arguments):
+        for name, fixture in fixtures.items():
+            (tmp_path / f"{name}.json").write_text(json.dumps(fixture), encoding="utf-8")
+        monkeypatch.setenv("SEZZLEE_CORPUS", str(tmp_path))
+        status = corpus.main(list(arguments))
+        return status, capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def test_a_complete_corpus_is_accepted_wherever_its_files_lie(run, tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "card.json").write_text(json.dumps(CARD), encoding="utf-8")
+
+    status, lines = run(COMPLETE)
+
+    assert status == 0
+    assert lines[:1] + lines[2:6] == ["search: 1/1", "card: 2/2", "detail: 1/1", "visibility: 1/1", "naming: 1/1"]
+
+
+def test_every_kind_has_a_line(run):
+    _, lines = run(COMPLETE)
+
+    assert [line.split(":")[0] for line in lines] == list(corpus.RUNNERS)
+
+
+def test_a_wrong_answer_of_a_required_kind_is_named_and_refused(run):
+    status, lines = run({**COMPLETE, "wrong": {**CARD, "expected": {"name": "pong"}}})
+
+    assert status == 1
+    assert lines[2:4] == ["card: 1/2", "  wrong"]
+
+
+def test_the_difference_is_shown_on_request(run):
+    _, lines = run({"wrong": {**SEARCH, "expected": {"names": ["ping"]}}}, "-v")
+
+    assert lines[:2] == ["search: 0/1", "  wrong"]
+    assert '    -    "ping"' in lines
+
+
+def test_an_exception_is_a_failure_and_its_type_is_shown_on_request(run):
+    status, lines = run({**COMPLETE, "broken": {"kind": "card", "input": {}, "expected": {}}}, "-v")
+
+    assert status == 1
+    assert "    KeyError: 'tool'" in lines
+
+
+def test_an_unknown_kind_is_reported_and_refused(run):
+    status, lines = run({**COMPLETE, "new": {"kind": "telepathy", "input": {}, "expected": {}}})
+
+    assert status == 1
+    assert lines[-1] == "telepathy: 0/1 (unknown kind)"
+
+
+def test_a_required_kind_without_a_fixture_is_refused(run):
+    status, lines = run({name: fixture for name, fixture in COMPLETE.items() if fixture is not DETAIL})
+
+    assert status == 1
+    assert "detail: 0/0 (no fixture)" in lines
+
+
+def test_a_failure_of_another_kind_is_named_and_accepted(run):
+    status, lines = run({**COMPLETE, "later": {"kind": "argument-mapping", "input": {}, "expected": {}}})
+
+    assert status == 0
+    assert lines[lines.index("argument-mapping: 0/1") + 1] == "  later"
+
+
+def test_a_kind_without_a_runner_counts_as_not_built(run):
+    status, lines = run({**COMPLETE, "ranked": {"kind": "ranked-search", "input": {}, "expected": {}}})
+
+    assert status == 0
+    assert lines[1] == "ranked-search: 0/1 (not built)"
+
+
+def test_a_pending_fixture_may_fail_but_says_why(run):
+    status, lines = run({**COMPLETE, "variant-name-invalid-rejected": {**NAMING, "expected": {"names": []}}})
+
+    assert status == 0
+    assert "  variant-name-invalid-rejected: pending, variants come with the curation step" in lines
+
+
+def test_a_pending_fixture_that_passes_makes_the_list_stale(run):
+    status, lines = run({**COMPLETE, "variant-name-invalid-rejected": NAMING})
+
+    assert status == 1
+    assert "  variant-name-invalid-rejected: passes now, so take it off the list of pending fixtures" in lines
+
+
+def test_a_missing_folder_is_said_and_refused(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SEZZLEE_CORPUS", str(tmp_path / "nowhere"))
+
+    assert corpus.main([]) == 2
+    assert "set SEZZLEE_CORPUS" in capsys.readouterr().err
