@@ -33,6 +33,12 @@ CODES: dict[str, tuple[Severity, str]] = {
         "The document says OpenAPI version {version}; versions 3.0, 3.1 and 3.2 are read.",
     ),
     "document_invalid": (Severity.FATAL, "The document is not an OpenAPI object: {reason}."),
+    "part_unwritable": (Severity.DROPPED, "What stands here was left out: {reason}."),
+    "operation_invalid": (Severity.DROPPED, "The operation cannot be read: {reason}."),
+    "duplicate_operation": (
+        Severity.DROPPED,
+        "Another entry of the document already describes {key}; the first one is used.",
+    ),
     # getting the document
     "schema_generation_failed": (
         Severity.DROPPED,
@@ -46,7 +52,19 @@ CODES: dict[str, tuple[Severity, str]] = {
         "The reference {reference} leads out of the document; nothing outside it is read.",
     ),
     "unresolved_ref": (Severity.DROPPED, "The reference {reference} leads nowhere in the document."),
-    "schema_invalid": (Severity.DROPPED, "{reason}"),
+    "ref_siblings_ignored": (
+        Severity.WARNING,
+        "OpenAPI 3.0 gives no meaning to what stands beside a reference; {keywords} had no effect.",
+    ),
+    "schema_malformed": (Severity.WARNING, "A schema is an object, not {kind}; any value is allowed here."),
+    "schema_under_media_type": (
+        Severity.WARNING,
+        "The schema stands one level too deep, under the media type {media_type}; it was read from there.",
+    ),
+    "keyword_malformed": (
+        Severity.WARNING,
+        "JSON Schema does not allow this value of {keyword}, {kind}; the keyword was removed.",
+    ),
     "annotation_removed": (
         Severity.WARNING,
         "The keyword {keyword} says nothing in JSON Schema and was removed wherever it stood.",
@@ -62,6 +80,14 @@ CODES: dict[str, tuple[Severity, str]] = {
         "The parameter {name} is the credential of a security scheme, not an argument.",
     ),
     "identity_cookie_parameter": (Severity.WARNING, "The cookie {name} carries identity and is no argument."),
+    "identity_cookie_uncovered": (
+        Severity.WARNING,
+        "The cookie {name} looks like identity by its name only; no security scheme of the document names it.",
+    ),
+    "duplicate_parameter": (
+        Severity.WARNING,
+        "Parameter {name} in {location} is declared twice; the last declaration is used.",
+    ),
     "unsupported_parameter_style": (
         Severity.DROPPED,
         "Parameter {name} in {location} has style {style}, which has no written form there.",
@@ -99,6 +125,7 @@ CODES: dict[str, tuple[Severity, str]] = {
         Severity.DROPPED,
         "The only successful answer is a stream ({media_types}), which a tool result cannot hold.",
     ),
+    "response_invalid": (Severity.WARNING, "The answer cannot be read and was left out: {reason}."),
     "unsupported_method": (Severity.DROPPED, "The method {method} is not called."),
     "callbacks_ignored": (Severity.WARNING, "Callbacks are not part of a tool."),
     "links_ignored": (Severity.WARNING, "Links are not part of a tool."),
@@ -108,6 +135,8 @@ CODES: dict[str, tuple[Severity, str]] = {
         "The operationId {operation_id} holds no usable name; the name comes from the route.",
     ),
     "search_terms_invalid": (Severity.WARNING, "Search terms must be a list of texts, not {kind}; they are ignored."),
+    "extension_invalid": (Severity.WARNING, "The extension {keyword} is ignored: {reason}."),
+    "tags_invalid": (Severity.WARNING, "Tags must be a list of texts, not {kind}; they are ignored."),
     # catalog
     "extension_invalid": (Severity.WARNING, "{key}: {problem}; that member is ignored."),
     "ambiguous_selection": (

@@ -1,1 +1,28 @@
 """OpenAPI document -> descriptors and diagnostics (operations.md). Pure: imports neither Django nor DRF."""
+
+from sezzlee_mcp.openapi.bodies import BodyRequired
+from sezzlee_mcp.openapi.descriptors import (
+    ENDPOINT_KEY,
+    EXTENSION_KEY,
+    AuthFacts,
+    Body,
+    Descriptor,
+    Endpoint,
+    Parameter,
+    Response,
+)
+from sezzlee_mcp.openapi.lower import Lowered, lower
+
+__all__ = [
+    "ENDPOINT_KEY",
+    "EXTENSION_KEY",
+    "AuthFacts",
+    "Body",
+    "BodyRequired",
+    "Descriptor",
+    "Endpoint",
+    "Lowered",
+    "Parameter",
+    "Response",
+    "lower",
+]
