@@ -10,7 +10,7 @@ from project.demo.accounts import ACCOUNTS
 
 @require_safe
 def landing(request: HttpRequest) -> HttpResponse:
-    endpoint = request.build_absolute_uri("/mcp")
+    endpoint = request.build_absolute_uri(reverse("sezzlee_mcp:endpoint"))
     clerk = ACCOUNTS[0]
     context = {
         "accounts": ACCOUNTS,

@@ -13,9 +13,10 @@ from urllib.parse import urlsplit
 from project.demo.accounts import ACCOUNTS
 
 PROTOCOL_VERSION = "2026-07-28"
-SHOWN_CHARS = 320
+SHOWN_CHARS = 360
 
 Write = Callable[[str], object]
+Excerpt = Callable[[dict[str, Any]], Any]
 
 
 class SessionFailed(Exception):
@@ -35,13 +36,17 @@ class Agent:
         self.write(f"   < {shortened([tool['name'] for tool in tools])}\n")
         return tools
 
-    def call(self, tool: str, arguments: dict[str, Any], *, fails: bool = False) -> dict[str, Any]:
-        """The envelope of a tool call, which must be a failure exactly when ``fails`` is true."""
+    def call(
+        self, tool: str, arguments: dict[str, Any], *, fails: bool = False, excerpt: Excerpt = lambda envelope: envelope
+    ) -> dict[str, Any]:
+        """The envelope of a tool call, which must be a failure exactly when ``fails`` is true; ``excerpt`` is shown."""
         self.write(f"   > tools/call {tool} {shortened(arguments)}\n")
         result = self._request("tools/call", {"name": tool, "arguments": arguments}, tool)
         envelope = json.loads(result["content"][0]["text"])
-        self.write(f"   < {'isError ' if result.get('isError') else ''}{shortened(envelope)}\n")
-        expect(bool(result.get("isError")) == fails, f"{tool} should have {'failed' if fails else 'succeeded'}")
+        is_error = bool(result.get("isError"))
+        shown = excerpt(envelope) if is_error == fails else envelope
+        self.write(f"   < {'isError ' if is_error else ''}{shortened(shown)}\n")
+        expect(is_error == fails, f"{tool} should have {'failed' if fails else 'succeeded'}")
         return envelope
 
     def invoke(self, tool: str, arguments: dict[str, Any], **options: Any) -> dict[str, Any]:
@@ -89,12 +94,12 @@ def play(endpoint: str, token: str, write: Write) -> None:
     expect(names == {"search_tools", "load_tool", "invoke_tool"}, "tools/list should name the three meta-tools")
 
     write("\n2. Which operations have to do with ordering?\n")
-    found = agent.call("search_tools", {"query": "create order", "limit": 3})
+    found = agent.call("search_tools", {"query": "create order", "limit": 3}, excerpt=cards_found)
     cards = [card["name"] for card in found["results"]]
     expect("orders_create" in cards, "the search should find orders_create")
 
     write("\n3. What does orders_create take?\n")
-    loaded = agent.call("load_tool", {"name": "orders_create"})
+    loaded = agent.call("load_tool", {"name": "orders_create"}, excerpt=arguments_taken)
     expect({"customer", "items"} <= set(loaded["inputSchema"]["required"]), "customer and items should be required")
 
     write("\n4. A call that succeeds: which desks are there?\n")
@@ -103,7 +108,7 @@ def play(endpoint: str, token: str, write: Write) -> None:
 
     write("\n5. A call that fails: more desks than there are.\n")
     order = {"customer": 1, "items": [{"product": desks[0]["id"], "quantity": 500}], "comment": "For the new office."}
-    refusal = agent.invoke("orders_create", order, fails=True)
+    refusal = agent.invoke("orders_create", order, fails=True, excerpt=problems_named)
     order["items"][0]["quantity"] = quantity_in_stock(refusal)
 
     write("\n6. The same call, mended as the error says.\n")
@@ -113,6 +118,19 @@ def play(endpoint: str, token: str, write: Write) -> None:
     write("\n7. The demo leaves no desk reserved: the order is cancelled.\n")
     cancelled = agent.invoke("orders_cancel_create", {"id": created["body"]["id"], "reason": "Only a demo."})
     expect(cancelled["body"]["status"] == "cancelled", "the order should have been cancelled")
+
+
+def cards_found(answer: dict[str, Any]) -> Any:
+    return {"total": answer["total"], "results": [card["name"] for card in answer["results"]]}
+
+
+def arguments_taken(loaded: dict[str, Any]) -> Any:
+    schema = loaded["inputSchema"]
+    return {"arguments": list(schema["properties"]), "required": schema["required"], "version": loaded["version"]}
+
+
+def problems_named(refusal: dict[str, Any]) -> Any:
+    return {"error": refusal["error"], "message": refusal["message"], "fields": refusal.get("fields", [])}
 
 
 def quantity_in_stock(refusal: dict[str, Any]) -> int:

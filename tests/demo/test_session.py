@@ -59,11 +59,11 @@ def test_refusal_that_offers_no_way_out_fails_the_session(answer):
         quantity_in_stock(answer)
 
 
-@pytest.mark.parametrize(("length", "is_cut"), [(318, False), (319, True)])
+@pytest.mark.parametrize(("length", "is_cut"), [(358, False), (359, True)])
 def test_long_answers_are_shown_shortened(length, is_cut):
     shown = shortened("é" * length)
 
-    assert shown == (f'"{"é" * 319} ... (321 characters)' if is_cut else f'"{"é" * length}"')
+    assert shown == (f'"{"é" * 359} ... (361 characters)' if is_cut else f'"{"é" * length}"')
 
 
 @pytest.mark.parametrize("text", ["0", "65536", "http", "-1", "80 00", "²"])
