@@ -114,7 +114,7 @@ def identify(request: HttpRequest) -> Caller:
     drf_request = gate.initialize_request(request)
     gate.request, gate.headers = drf_request, {}
     try:
-        gate.perform_authentication(drf_request)
+        _authenticate(gate, drf_request)
         caller = Caller(request, drf_request.user)
         if _is_session_caller(drf_request) and not caller.is_safe_from_forgery:
             raise exceptions.PermissionDenied("CSRF verification failed.")
@@ -130,6 +130,13 @@ def identify(request: HttpRequest) -> Caller:
             raise CallerRefused(status=403, message=f"Permission denied: {error.detail}") from None
         raise _unauthenticated(gate, drf_request, exceptions.NotAuthenticated()) from None
     return caller
+
+
+def _authenticate(gate: _Gate, request: Any) -> None:
+    try:
+        gate.perform_authentication(request)
+    except exceptions.PermissionDenied as error:  # a session without its CSRF token: signing in again would not help
+        raise CallerRefused(status=403, message=str(error.detail)) from None
 
 
 def _is_session_caller(request: Any) -> bool:

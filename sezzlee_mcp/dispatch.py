@@ -123,6 +123,12 @@ class _InnerHandler(BaseHandler):
 _handler = _InnerHandler()
 
 
+def forget_middleware() -> None:
+    """Load the host's middleware anew at the next call; for tests that override it."""
+    global _handler
+    _handler = _InnerHandler()
+
+
 def _refuse(request: HttpRequest, refusal: CallError) -> None:
     # Raised after the middleware is done: within it, Django would turn the error into a response of its own.
     request._sezzlee_refusal = refusal  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import LocalePrefixPattern
 
@@ -48,9 +49,13 @@ class Route:
         return tuple(caught)
 
 
-@lru_cache(maxsize=64)
 def routes_of(urlconf: Any = None) -> tuple[Route, ...]:
     """Every route of a URLconf (None: the project's own), in the order in which Django tries them."""
+    return _routes_of(settings.ROOT_URLCONF if urlconf is None else urlconf)
+
+
+@lru_cache(maxsize=64)  # hosts with a URLconf per tenant have some, and a module each
+def _routes_of(urlconf: Any) -> tuple[Route, ...]:
     return tuple(_walk(get_resolver(urlconf).url_patterns, patterns=(), path_regex=""))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.signals import setting_changed
 from django.dispatch import receiver
 
-from sezzlee_mcp import conf
+from sezzlee_mcp import conf, dispatch
 
 
 @receiver(setting_changed)
@@ -13,3 +13,5 @@ def forget_settings(*, setting: str, **kwargs: Any) -> None:
     """Settings are read once; tests that override them must see the new ones."""
     if setting == "SEZZLEE_MCP":
         conf.current.cache_clear()
+    if setting == "MIDDLEWARE":
+        dispatch.forget_middleware()

@@ -27,6 +27,8 @@ from sezzlee_mcp.publishing import (
 
 # A sync that takes away this many tools and more than half of all is a mistake until somebody says otherwise.
 SUSPICIOUS_LOSS = 10
+# The project's own document; None is a document too (``null`` in JSON), and a fatal one.
+OWN: Any = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +132,9 @@ class SyncReport:
         }
 
 
-def discover(document: Any = None, *, progress: source.Progress | None = None) -> Discovery:
+def discover(document: Any = OWN, *, progress: source.Progress | None = None) -> Discovery:
     """The operations of ``document``; without one, of the project's own, generated now."""
-    if document is not None:
+    if document is not OWN:
         lowered = lower(document)
         lost = {found.operation for found in lowered.diagnostics if found.severity is Severity.DROPPED}
         return Discovery(
@@ -150,7 +152,7 @@ def discover(document: Any = None, *, progress: source.Progress | None = None) -
 
 
 def sync(
-    document: Any = None,
+    document: Any = OWN,
     *,
     write: bool = True,
     force: bool = False,

@@ -6,4 +6,8 @@ os.environ.setdefault("DATABASE_URL", "sqlite://:memory:")
 
 from project.settings import *  # noqa: E402, F403
 
-PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# The first one makes users fast; the second reads the passwords of the demo's fixtures.
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.MD5PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]

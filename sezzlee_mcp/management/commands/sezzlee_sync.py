@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sezzlee_mcp.diagnostics import Severity
 from sezzlee_mcp.errors import PublishRefused
-from sezzlee_mcp.sync import SyncReport, sync
+from sezzlee_mcp.sync import OWN, SyncReport, sync
 
 POINTERS_SHOWN = 3
 
@@ -29,6 +29,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--document",
             type=read_document,
+            default=OWN,
             metavar="FILE",
             help="An OpenAPI document in JSON, instead of the one that drf-spectacular generates.",
         )

@@ -1,0 +1,70 @@
+"""visibility.md: search and load show what a caller may use; invoke never asks."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from pytest_django import Settings
+
+from sezzlee_mcp.testing import McpClient
+
+Agent = Callable[[str], McpClient]
+
+
+def names(client: McpClient) -> set[str]:
+    return {card["name"] for card in client.search(limit=50)["results"]}
+
+
+def test_each_user_sees_another_total(agent: Agent) -> None:
+    totals = {username: agent(username).search()["total"] for username in ("alice", "bob", "carol", "admin")}
+
+    assert len(set(totals.values())) == 4
+    assert totals["admin"] > totals["alice"] > totals["bob"]
+
+
+def test_staff_only_operation_is_shown_to_staff_alone(agent: Agent) -> None:
+    assert {username: "audit_list" in names(agent(username)) for username in ("alice", "bob", "carol")} == {
+        "alice": False,
+        "bob": False,
+        "carol": True,
+    }
+
+
+@pytest.mark.parametrize("meta_tool", ["load", "search"])
+def test_hidden_tool_answers_like_an_unknown_one(agent: Agent, meta_tool: str) -> None:
+    bob = agent("bob")
+
+    if meta_tool == "load":
+        hidden, unknown = json.dumps(bob.load("audit_list")), json.dumps(bob.load("audit_lisp"))
+        assert hidden.replace("audit_list", "NAME").replace("audit list", "WORDS") == unknown.replace(
+            "audit_lisp", "NAME"
+        ).replace("audit lisp", "WORDS")
+    else:
+        assert bob.search("audit", tags=["nothing"])["results"] == []
+
+
+def test_invoke_asks_the_backend_not_visibility(agent: Agent) -> None:
+    assert agent("bob").invoke("audit_list")["error"] == "forbidden"
+    assert agent("carol").invoke("audit_list")["status"] == 200
+
+
+def test_undecided_tool_says_so(agent: Agent) -> None:
+    uncertain = [card["name"] for card in agent("alice").search(limit=50)["results"] if "authUncertain" in card]
+
+    assert uncertain
+    assert agent("alice").load(uncertain[0])["authUncertain"] is True
+
+
+def test_undecided_tools_can_be_hidden(agent: Agent, settings: Settings) -> None:
+    shown = agent("alice").search()["total"]
+    settings.SEZZLEE_MCP = {**settings.SEZZLEE_MCP, "UNDECIDED": "hide"}
+
+    cards = agent("alice").search(limit=50)
+
+    assert cards["total"] < shown
+    assert not [card for card in cards["results"] if "authUncertain" in card]
+
+
+def test_anonymous_caller_sees_what_anyone_may_use(shop: None, anonymous_endpoint: None) -> None:
+    assert names(McpClient()) >= {"ping"}
+    assert McpClient().invoke("me")["error"] == "unauthenticated"
