@@ -135,10 +135,9 @@ CODES: dict[str, tuple[Severity, str]] = {
         "The operationId {operation_id} holds no usable name; the name comes from the route.",
     ),
     "search_terms_invalid": (Severity.WARNING, "Search terms must be a list of texts, not {kind}; they are ignored."),
-    "extension_invalid": (Severity.WARNING, "The extension {keyword} is ignored: {reason}."),
     "tags_invalid": (Severity.WARNING, "Tags must be a list of texts, not {kind}; they are ignored."),
     # catalog
-    "extension_invalid": (Severity.WARNING, "{key}: {problem}; that member is ignored."),
+    "extension_invalid": (Severity.WARNING, "{key}: {problem}; that is ignored."),
     "ambiguous_selection": (
         Severity.WARNING,
         "Selection rules of equal rank say include and exclude ({rules}); exclude wins.",

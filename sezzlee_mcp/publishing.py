@@ -8,7 +8,8 @@ from django.db import transaction
 
 from sezzlee_mcp import conf
 from sezzlee_mcp.catalog.compile import Candidate, compile_catalog
-from sezzlee_mcp.catalog.curation import Curation, OperationCuration, PrefixMode, SelectionRule
+from sezzlee_mcp.catalog.curation import Curation, PrefixMode, SelectionRule
+from sezzlee_mcp.catalog.sources import Source
 from sezzlee_mcp.catalog.tools import SearchDocument, Template, Tool
 from sezzlee_mcp.diagnostics import Diagnostic, Severity
 from sezzlee_mcp.models import Catalog, Operation, Revision, ToolContent
@@ -75,29 +76,28 @@ def publish(*, source: str, actor: Any = None, note: str = "") -> Revision | Non
 def read_inputs() -> Inputs:
     """The rows as they are now, in the order of the document."""
     edit = Catalog.objects.edit()
-    operations = list(Operation.objects.present().with_tags().order_by("position", "key"))
-    contents = _current_contents()
+    operations = list(Operation.objects.with_tags().order_by("position", "key"))
+    contents = list(ToolContent.objects.filter(left_generation=None))
     return Inputs(
         edit=edit,
-        descriptors=tuple(operation.to_descriptor() for operation in operations),
-        curation=read_curation(
-            {operation.key: operation.to_curation() for operation in operations},
-            {content.operation_key: content.name for content in contents},
-        ),
+        descriptors=tuple(operation.to_descriptor() for operation in operations if not operation.is_absent),
+        curation=_read_curation(operations),
         published={content.name: content.digest for content in contents},
         known={content.input_digest: _to_tool(content) for content in contents},
     )
 
 
-def read_curation(operations: Mapping[str, OperationCuration], published_names: Mapping[str, str]) -> Curation:
-    """The curation that the selection rows, the settings and the given choices make together."""
+def _read_curation(operations: Iterable[Operation]) -> Curation:
+    """What the operations' rows, the selection rules and the settings say together."""
     settings = conf.current()
     return Curation(
-        operations=operations,
+        operations={operation.key: operation.to_curation() for operation in operations},
         containers={name: decision == "include" for name, decision in settings.containers.items()},
         rules=(*(rule.to_rule() for rule in RuleRow.objects.all()), *(_setting_rule(rule) for rule in settings.rules)),
         exposed_by_default=settings.expose_by_default,
-        published_names=published_names,
+        published_names={
+            operation.key: operation.published_name for operation in operations if operation.published_name
+        },
         prefix_mode=PrefixMode(settings.prefix_mode),
         prefixes=settings.prefixes,
         budget_bytes=settings.budget_bytes,
@@ -119,7 +119,7 @@ def draft_with(operation: Operation, tags: tuple[str, ...]) -> Draft:
 
 def losses(draft: Draft, edited: Iterable[str] = ()) -> tuple[Diagnostic, ...]:
     """What a draft would newly drop: a published operation, or one of those being ``edited`` (publishing.md)."""
-    guarded = {*draft.inputs.curation.published_names, *edited}
+    guarded = {*(tool.operation for tool in draft.inputs.known.values()), *edited}
     return tuple(
         found
         for found in draft.candidate.diagnostics
@@ -147,6 +147,7 @@ def write_revision(
     )
     catalog.generation = generation
     catalog.save(update_fields=["generation"])
+    _keep_names(draft)
     _prune(generation)
     return revision
 
@@ -183,10 +184,6 @@ def _setting_rule(rule: Mapping[str, str]) -> SelectionRule:
     return SelectionRule(include=rule["decision"] == "include", route=rule.get("route"), method=rule.get("method"))
 
 
-def _current_contents() -> list[ToolContent]:
-    return list(ToolContent.objects.filter(left_generation=None))
-
-
 def _write_contents(draft: Draft, changes: Mapping[str, list[str]], generation: int) -> None:
     gone = [draft.inputs.published[name] for name in (*changes["removed"], *changes["changed"])]
     ToolContent.objects.filter(digest__in=gone).update(left_generation=generation)
@@ -199,6 +196,20 @@ def _write_contents(draft: Draft, changes: Mapping[str, list[str]], generation: 
         [_to_content(tools[name], digest) for name, digest in draft.contents.items() if digest in missing],
         batch_size=100,
     )
+
+
+def _keep_names(draft: Draft) -> None:
+    """Remember each generated name with its operation; a declared one needs no memory, and may be withdrawn."""
+    names = {
+        operation: "" if name.source in (Source.STAFF, Source.CODE) else name.value
+        for operation, name in draft.candidate.names.items()
+    }
+    kept = draft.inputs.curation.published_names
+    moved = [operation for operation, name in names.items() if kept.get(operation, "") != name]
+    rows = list(Operation.objects.filter(key__in=moved).only("pk", "key", "published_name"))
+    for row in rows:
+        row.published_name = names[row.key]
+    Operation.objects.bulk_update(rows, ["published_name"], batch_size=500)
 
 
 def _prune(generation: int) -> None:

@@ -212,8 +212,7 @@ def _plan(discovery: Discovery) -> _Plan:
     inputs = read_inputs()
     rows = {operation.key: operation for operation in Operation.objects.with_tags()}
     digests = {descriptor.key: digest(descriptor.to_json()) for descriptor in discovery.descriptors}
-    curation = replace(inputs.curation, operations={key: operation.to_curation() for key, operation in rows.items()})
-    draft = compile_draft(replace(inputs, descriptors=discovery.descriptors, curation=curation))
+    draft = compile_draft(replace(inputs, descriptors=discovery.descriptors))
     return _Plan(
         discovery=discovery,
         digests=digests,

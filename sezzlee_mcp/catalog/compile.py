@@ -79,7 +79,6 @@ class _Inputs:
     resolved: Resolved
     name: str
     alternate_routes: tuple[str, ...]
-    deadline_seconds: float | None
     budget_bytes: int | None
     limit_bytes: int
     digest: str
@@ -102,7 +101,6 @@ def _inputs(descriptor: Descriptor, resolved: Resolved, naming: Naming, curation
         resolved=resolved,
         name=name,
         alternate_routes=alternate_routes,
-        deadline_seconds=staff.deadline_seconds,
         budget_bytes=staff.budget_bytes,
         limit_bytes=curation.budget_bytes if staff.budget_bytes is None else staff.budget_bytes,
         digest=digest([COMPILER, descriptor.to_json(), staff.to_json(), name, list(alternate_routes)]),
@@ -130,7 +128,6 @@ def _tool(inputs: _Inputs, plan: BodyPlan | None) -> Tool | Diagnostic:
         template=template,
         document=_document(inputs, accepted, template),
         auth=descriptor.auth,
-        deadline_seconds=inputs.deadline_seconds,
         budget_bytes=inputs.budget_bytes,
         input_digest=inputs.digest,
     )

@@ -29,7 +29,6 @@ class OperationCuration:
     annotations: Mapping[str, bool] = field(default_factory=dict)
     tags: tuple[str, ...] | None = None
     search_terms: tuple[str, ...] | None = None
-    deadline_seconds: float | None = None
     budget_bytes: int | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -41,7 +40,6 @@ class OperationCuration:
             "annotations": dict(self.annotations),
             "tags": None if self.tags is None else list(self.tags),
             "searchTerms": None if self.search_terms is None else list(self.search_terms),
-            "deadlineSeconds": self.deadline_seconds,
             "budgetBytes": self.budget_bytes,
         }
 

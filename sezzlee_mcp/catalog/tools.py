@@ -222,7 +222,6 @@ class Tool:
     template: Template
     document: SearchDocument
     auth: AuthFacts
-    deadline_seconds: float | None = None
     budget_bytes: int | None = None
     input_digest: str = ""
 
@@ -241,7 +240,6 @@ class Tool:
                 self.template.to_json(),
                 self.document.to_json(),
                 self.auth.to_json(),
-                self.deadline_seconds,
                 self.budget_bytes,
             ]
         )

@@ -78,6 +78,8 @@ class Operation(models.Model):
     Staff's choices survive a sync: an operation that leaves the document is kept, marked absent, and
     gets its curation back when it returns. An empty text inherits the value of the code marker or
     of the document; tags and search terms can be emptied, so they say by a flag that they override.
+    ``published_name`` is the generated name under which the operation was published: it keeps it, even
+    while it is absent, until staff or a code marker declare another (tools.md, "Names", 0).
     """
 
     class Exposure(models.TextChoices):
@@ -94,6 +96,7 @@ class Operation(models.Model):
     descriptor = models.JSONField(_("descriptor"), editable=False)
     descriptor_digest = models.CharField(_("descriptor digest"), max_length=64, editable=False)
     position = models.PositiveIntegerField(_("position in the document"), default=0, editable=False)
+    published_name = models.CharField(_("published name"), max_length=256, blank=True, editable=False)
     first_seen = models.DateTimeField(_("first seen"), auto_now_add=True)
     absent_since = models.DateTimeField(_("absent since"), null=True, blank=True, editable=False)
 

@@ -101,7 +101,7 @@ def test_operation_becomes_a_tool() -> None:
     )
     assert tool.template.argument_names == ("id", "filter")
     assert tool.auth == AuthFacts(anonymous="no", policies=("perm:shop.view_order",))
-    assert (tool.operation, tool.deadline_seconds, tool.budget_bytes) == (RETRIEVE.key, None, None)
+    assert (tool.operation, tool.budget_bytes) == (RETRIEVE.key, None)
     assert candidate == Candidate(
         tools=(tool,),
         selected=(RETRIEVE.key,),
@@ -125,7 +125,6 @@ def test_staff_choices_reach_the_tool() -> None:
         annotations={"openWorldHint": False, "idempotentHint": False},
         tags=("Desk", "desk"),
         search_terms=(),
-        deadline_seconds=2.5,
         budget_bytes=1000,
     )
     tool = only(compile_catalog([RETRIEVE], curation))
@@ -138,7 +137,7 @@ def test_staff_choices_reach_the_tool() -> None:
         "openWorldHint": False,
     }
     assert (tool.document.tags, tool.document.search_terms) == (("Desk",), ())
-    assert (tool.deadline_seconds, tool.budget_bytes) == (2.5, 1000)
+    assert tool.budget_bytes == 1000
 
 
 def test_deprecated_operation_gives_a_deprecated_tool() -> None:
@@ -279,7 +278,6 @@ def test_changed_descriptor_is_compiled_again(change: dict[str, Any]) -> None:
         {"annotations": {"openWorldHint": True}},
         {"tags": ()},
         {"search_terms": ("deal",)},
-        {"deadline_seconds": 1.0},
         {"budget_bytes": 999_999},
     ],
     ids=lambda choices: next(iter(choices)),

@@ -165,6 +165,6 @@ def test_only_the_tags_in_force_are_judged() -> None:
 def test_bad_marker_is_reported_for_an_operation_that_is_not_exposed_too() -> None:
     resolved = resolve(operation(extension={"expose": "yes"}), Curation())
     assert [(found.code, found.operation, found.message) for found in resolved.selection_diagnostics] == [
-        ("extension_invalid", KEY, "x-sezzlee: expose must be true or false, not a text; that member is ignored.")
+        ("extension_invalid", KEY, "x-sezzlee: expose must be true or false, not a text; that is ignored.")
     ]
     assert codes(resolved.diagnostics) == []
