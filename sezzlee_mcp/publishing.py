@@ -81,13 +81,13 @@ def read_inputs() -> Inputs:
     return Inputs(
         edit=edit,
         descriptors=tuple(operation.to_descriptor() for operation in operations if not operation.is_absent),
-        curation=_read_curation(operations),
+        curation=read_curation(operations),
         published={content.name: content.digest for content in contents},
         known={content.input_digest: _to_tool(content) for content in contents},
     )
 
 
-def _read_curation(operations: Iterable[Operation]) -> Curation:
+def read_curation(operations: Iterable[Operation]) -> Curation:
     """What the operations' rows, the selection rules and the settings say together."""
     settings = conf.current()
     return Curation(

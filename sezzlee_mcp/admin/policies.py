@@ -1,0 +1,32 @@
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from sezzlee_mcp.admin.bases import PublishingAdmin
+from sezzlee_mcp.admin.forms import SelectionRuleForm, TagForm
+from sezzlee_mcp.models import SelectionRule, Tag
+
+
+@admin.register(Tag)
+class TagAdmin(PublishingAdmin):
+    form = TagForm
+    list_display = ("name", "operation_count", "description")
+    search_fields = ("name", "folded", "description")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Tag]:
+        tags: QuerySet[Tag] = super().get_queryset(request)
+        return tags.annotate(operation_count=Count("operations"))
+
+    @admin.display(description=_("operations"), ordering="operation_count")
+    def operation_count(self, tag: Tag) -> int:
+        count: int = vars(tag)["operation_count"]
+        return count
+
+
+@admin.register(SelectionRule)
+class SelectionRuleAdmin(PublishingAdmin):
+    form = SelectionRuleForm
+    list_display = ("__str__", "decision", "method", "route", "note")
+    list_filter = ("decision", "method")
+    search_fields = ("route", "note")
