@@ -142,7 +142,7 @@ class _Document:
             return None
         if source.endpoint is None and ENDPOINT_KEY in operation.value:
             at = operation.member(ENDPOINT_KEY).at
-            findings.add("extension_invalid", at, keyword=ENDPOINT_KEY, reason="it describes no endpoint")
+            findings.add("extension_invalid", at, key=ENDPOINT_KEY, problem="it describes no endpoint")
         if operation.member("callbacks").mapping:
             self._once.add("callbacks_ignored", operation.member("callbacks").at)
         reader = ParameterReader(

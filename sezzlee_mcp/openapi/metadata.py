@@ -52,7 +52,7 @@ def read_extension(operation: Located, findings: Findings) -> dict[str, Any] | N
     declared = operation.member(EXTENSION_KEY)
     if declared.value is not None and not isinstance(declared.value, dict):
         reason = f"it is {kind(declared.value)}, not an object"
-        findings.add("extension_invalid", declared.at, keyword=EXTENSION_KEY, reason=reason)
+        findings.add("extension_invalid", declared.at, key=EXTENSION_KEY, problem=reason)
         return None
     return declared.value
 

@@ -49,9 +49,10 @@ class Normalizer:
                 self._findings.add("schema_malformed", at, kind=kind(schema))
             return {}
         raw = self._rewritten(schema, at)
-        normal = self._members(raw, at, (*enclosing, raw))
-        normal = rewrites.untype_foreign_enum(_joined(normal))
-        return rewrites.admit_null(normal) if raw.get("nullable") is True else normal
+        nullable = raw.get("nullable") is True
+        normal = _joined(self._members(raw, at, (*enclosing, raw)))
+        normal = rewrites.untype_foreign_enum(normal, nullable=nullable)
+        return rewrites.admit_null(normal) if nullable else normal
 
     def _rewritten(self, schema: dict[str, Any], at: str) -> dict[str, Any]:
         if "$ref" in schema and self._references.dialect.ignores_ref_siblings:

@@ -141,10 +141,10 @@ def settle_format(schema: dict[str, Any]) -> dict[str, Any]:
     return {"contentEncoding": "base64", **rest} if named == "byte" else rest
 
 
-def untype_foreign_enum(schema: dict[str, Any]) -> dict[str, Any]:
+def untype_foreign_enum(schema: dict[str, Any], *, nullable: bool) -> dict[str, Any]:
     """The schema without type and format when its enum holds a value that is not of the type (P20)."""
-    types = type_list(schema)
-    if not types or all(any(is_of_type(value, name) for name in types) for value in schema.get("enum", ())):
+    types = [*type_list(schema), *(["null"] if nullable else [])]
+    if "type" not in schema or all(any(is_of_type(value, name) for name in types) for value in schema.get("enum", ())):
         return schema
     return {key: value for key, value in schema.items() if key not in {"type", "format"}}
 
