@@ -31,11 +31,14 @@ def schemas(descriptor: Descriptor) -> Iterator[dict[str, Any]]:
 
 
 def distinct_parts(descriptors: tuple[Descriptor, ...]) -> dict[bytes, Any]:
-    """Every slot's root and every definition once: they are valid one by one exactly when the slots are."""
+    """Every property, and what is left of every root and definition, once: valid exactly when the slots are."""
     slots = {id(schema): schema for descriptor in descriptors for schema in schemas(descriptor)}
     roots = [{key: value for key, value in slot.items() if key != "$defs"} for slot in slots.values()]
     definitions = {id(item): item for slot in slots.values() for item in slot.get("$defs", {}).values()}
-    return {canonical_json(part): part for part in (*roots, *definitions.values())}
+    parts = (*roots, *definitions.values())
+    properties = [schema for part in parts for schema in part.get("properties", {}).values()]
+    rest = [{**part, "properties": {}} if "properties" in part else part for part in parts]
+    return {canonical_json(part): part for part in (*properties, *rest)}
 
 
 @pytest.mark.skipif(not DOCUMENTS, reason=f"no documents in {FOLDER}; set DOCUMENTS to a folder of them")

@@ -12,6 +12,7 @@ from sezzlee_mcp.canonical import canonical_json
 from sezzlee_mcp.openapi import Descriptor, Lowered, lower
 from tests.openapi.walking import dangling
 
+ITEM = {"$ref": "#/components/schemas/Item"}
 SEED = {
     "openapi": "3.0.3",
     "security": [{"key": []}],
@@ -59,9 +60,7 @@ SEED = {
     },
     "components": {
         "parameters": {"Id": {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}},
-        "responses": {
-            "Missing": {"description": "no", "content": {"application/json": {"schema": {"type": "object"}}}}
-        },
+        "responses": {"Missing": {"description": "no", "content": {"*/*": {"schema": {"type": "object"}}}}},
         "securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}},
         "schemas": {
             "Item": {
@@ -85,73 +84,19 @@ SEED = {
     },
 }
 VERSIONS = st.sampled_from(["3.0.3", "3.1.0", "3.2.0"])
-NAMES = [
-    "$ref",
-    "type",
-    "enum",
-    "properties",
-    "items",
-    "required",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "const",
-    "nullable",
-    "readOnly",
-    "writeOnly",
-    "format",
-    "pattern",
-    "minimum",
-    "exclusiveMinimum",
-    "example",
-    "examples",
-    "default",
-    "additionalProperties",
-    "patternProperties",
-    "$defs",
-    "content",
-    "schema",
-    "parameters",
-    "requestBody",
-    "responses",
-    "name",
-    "in",
-    "style",
-    "explode",
-    "application/json",
-    "200",
-    "default",
-    "x-sezzlee",
-    "links",
-    "tags",
-]
-VALUES = [
-    "#/components/schemas/Item",
-    "#/components/schemas/Kind",
-    "#/components/schemas/Blank",
-    "#/paths",
-    "#/nowhere",
-    "other.json",
-    "#",
-    "#/components/parameters/Id",
-    "string",
-    "object",
-    "null",
-    "binary",
-    "query",
-    "path",
-    "(",
-    "^a$",
-    "deepObject",
-]
-KEYS = st.sampled_from(NAMES) | st.text(max_size=4)
+KEYWORDS = """$ref type enum properties items required allOf anyOf oneOf not const nullable readOnly writeOnly format
+pattern minimum exclusiveMinimum example examples default additionalProperties patternProperties $defs"""
+MEMBERS = """content schema parameters requestBody responses name in style explode application/json 200 x-sezzlee links
+tags"""
+TEXTS = """#/components/schemas/Item #/components/schemas/Kind #/components/schemas/Blank #/paths #/nowhere other.json #
+#/components/parameters/Id string object null binary query path ( ^a$ deepObject"""
+KEYS = st.sampled_from(f"{KEYWORDS} {MEMBERS}".split()) | st.text(max_size=4)
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats()
-    | st.sampled_from(VALUES)
+    | st.sampled_from(TEXTS.split())
     | st.text(alphabet=st.characters(exclude_categories=()), max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=8,
