@@ -14,6 +14,7 @@ from django.conf.urls.i18n import is_language_prefix_patterns_used
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.signals import request_started
+from django.db import connections
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch, get_script_prefix, get_urlconf, set_script_prefix, set_urlconf
@@ -76,7 +77,7 @@ def dispatch(
     """
     if template.resolver_route is None:
         raise messages.not_invocable(composed.method)
-    with _surroundings_kept():
+    with _surroundings_kept(), _connections_kept():
         request = _inner_request(composed, template, outer)
         request._dont_enforce_csrf_checks = is_safe_from_forgery  # type: ignore[attr-defined]
         request._sezzlee_call = (composed, template)  # type: ignore[attr-defined]
@@ -245,6 +246,28 @@ def _surroundings_kept() -> Iterator[None]:
         _restore_zone(zone)
         set_urlconf(urlconf)
         set_script_prefix(prefix)
+
+
+@contextmanager
+def _connections_kept() -> Iterator[None]:
+    """
+    The database connections belong to the outer request, so the end of the inner one does not close them.
+
+    Django closes at ``request_finished`` whatever is older than CONN_MAX_AGE, and what is in a transaction at
+    once. Connection objects are the thread's own, so no other request is touched.
+    """
+    kept = connections.all(initialized_only=True)
+    for connection in kept:
+        connection.close_if_unusable_or_obsolete = _leave_open  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for connection in kept:
+            del connection.close_if_unusable_or_obsolete
+
+
+def _leave_open() -> None:
+    pass
 
 
 def _restore_language(language: str | None) -> None:

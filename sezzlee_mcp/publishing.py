@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from sezzlee_mcp import conf
+from sezzlee_mcp.canonical import digest
 from sezzlee_mcp.catalog.compile import Candidate, compile_catalog
 from sezzlee_mcp.catalog.curation import Curation, PrefixMode, SelectionRule
 from sezzlee_mcp.catalog.sources import Source
@@ -118,13 +119,25 @@ def draft_with(operation: Operation, tags: tuple[str, ...]) -> Draft:
 
 
 def losses(draft: Draft, edited: Iterable[str] = ()) -> tuple[Diagnostic, ...]:
-    """What a draft would newly drop: a published operation, or one of those being ``edited`` (publishing.md)."""
+    """
+    What a draft would newly drop: a published operation, or one of those being ``edited`` (publishing.md).
+
+    Also a further route of such an operation, since the shortest route that is exposed makes the tool of them all.
+    """
     guarded = {*(tool.operation for tool in draft.inputs.known.values()), *edited}
+    named = [descriptor for descriptor in draft.inputs.descriptors if descriptor.operation_id]
+    tools = {_tool_identity(descriptor) for descriptor in named if descriptor.key in guarded}
+    guarded.update(descriptor.key for descriptor in named if _tool_identity(descriptor) in tools)
     return tuple(
         found
         for found in draft.candidate.diagnostics
         if found.severity is Severity.DROPPED and found.operation in guarded
     )
+
+
+def _tool_identity(descriptor: Descriptor) -> tuple[str | None, ...]:
+    """What operations that are one tool have in common (tools.md, "Names")."""
+    return (descriptor.container, descriptor.operation_id, descriptor.method)
 
 
 def write_revision(
@@ -146,7 +159,8 @@ def write_revision(
         tools=dict(draft.contents),
     )
     catalog.generation = generation
-    catalog.save(update_fields=["generation"])
+    catalog.contents_digest = digest(dict(draft.contents))
+    catalog.save(update_fields=["generation", "contents_digest"])
     _keep_names(draft)
     _prune(generation)
     return revision
@@ -193,7 +207,7 @@ def _write_contents(draft: Draft, changes: Mapping[str, list[str]], generation: 
     missing = wanted - set(returning.values_list("digest", flat=True))
     tools = {tool.name: tool for tool in draft.candidate.tools}
     ToolContent.objects.bulk_create(
-        [_to_content(tools[name], digest) for name, digest in draft.contents.items() if digest in missing],
+        [_to_content(tools[name], content) for name, content in draft.contents.items() if content in missing],
         batch_size=100,
     )
 
@@ -219,9 +233,9 @@ def _prune(generation: int) -> None:
         ToolContent.objects.filter(left_generation__lte=oldest).delete()
 
 
-def _to_content(tool: Tool, digest: str) -> ToolContent:
+def _to_content(tool: Tool, content_digest: str) -> ToolContent:
     return ToolContent(
-        digest=digest,
+        digest=content_digest,
         name=tool.name,
         operation_key=tool.operation,
         version=tool.version,

@@ -109,6 +109,7 @@ class _Current:
 
     def __init__(self) -> None:
         self._snapshot = EMPTY
+        self._stamp = (0, "")
         self._checked_at = float("-inf")
         self._lock = Lock()
 
@@ -116,11 +117,12 @@ class _Current:
         now = time.monotonic()
         if now - self._checked_at < conf.current().generation_check_seconds:
             return self._snapshot
-        generation = Catalog.objects.generation()
-        if generation != self._snapshot.generation:
+        stamp = Catalog.objects.stamp()
+        if stamp != self._stamp:
             with self._lock:
-                if generation != self._snapshot.generation:
-                    self._snapshot = _refreshed(self._snapshot, generation)
+                if stamp != self._stamp:
+                    self._snapshot = _refreshed(self._snapshot, stamp[0])
+                    self._stamp = stamp
         self._checked_at = now
         return self._snapshot
 

@@ -72,8 +72,11 @@ def _dict_leaves(value: dict[str, Any], path: Path) -> Iterator[tuple[Path, str]
     if _is_full_detail(value):
         yield path, value["message"]
         return
-    for key, member in value.items():  # ListField names the elements that failed by their index
-        yield from leaves(member, (*path, int(key) if _INDEX.fullmatch(key) and path else key))
+    # ListField, and since DRF 3.18 a serializer of many, name the elements that failed by their index. At the top
+    # a lone number could be a field's name, a row of nothing but numbers is one of rows.
+    are_rows = bool(path) or all(map(_INDEX.fullmatch, value))
+    for key, member in value.items():
+        yield from leaves(member, (*path, int(key) if are_rows and _INDEX.fullmatch(key) else key))
 
 
 def _is_full_detail(value: Any) -> bool:

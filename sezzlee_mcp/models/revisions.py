@@ -85,6 +85,11 @@ class CatalogManager(models.Manager["Catalog"]):
         """The current generation by one primary-key read; 0 when nothing was ever published."""
         return self.filter(pk=Catalog.ONLY).values_list("generation", flat=True).first() or 0
 
+    def stamp(self) -> tuple[int, str]:
+        """What tells a process whether its snapshot is current, by one primary-key read."""
+        row = self.filter(pk=Catalog.ONLY).values_list("generation", "contents_digest").first()
+        return row or (0, "")
+
     def edit(self) -> int:
         """The edit counter, to be compared under the lock."""
         return self.filter(pk=Catalog.ONLY).values_list("edit", flat=True).first() or 0
@@ -101,12 +106,18 @@ class CatalogManager(models.Manager["Catalog"]):
 
 
 class Catalog(models.Model):
-    """The one row that publishing locks and every process reads: which generation is current."""
+    """
+    The one row that publishing locks and every process reads: which generation is current.
+
+    ``contents_digest`` is that of the revision's {name: digest}. The number alone would not do: a database
+    that was restored counts a generation anew.
+    """
 
     ONLY: ClassVar[int] = 1
 
     edit = models.PositiveBigIntegerField(_("edit counter"), default=0)
     generation = models.PositiveIntegerField(_("current generation"), default=0)
+    contents_digest = models.CharField(_("contents digest"), max_length=64, blank=True)
     synced_at = models.DateTimeField(_("last sync that changed something"), null=True, blank=True)
     counts = models.JSONField(_("counts of the last sync"), default=dict)
 

@@ -41,6 +41,7 @@ def fields(*pairs):
         ({"customer": "a", "items": [{"sku": ["b"]}]}, fields(("customer", "a"), ("items[0].sku", "b"))),
         (["a", "b"], fields((None, "a"), (None, "b"))),
         ([{}, {"name": ["a"]}, {"non_field_errors": ["b"]}], fields(("[1].name", "a"), ("[2]", "b"))),
+        ({"1": {"name": ["a"]}, "12": {"non_field_errors": ["b"]}}, fields(("[1].name", "a"), ("[12]", "b"))),
         # detail
         ({"detail": "a"}, Problem(message="a")),
         ({"detail": "a", "code": "not_found"}, Problem(message="a")),

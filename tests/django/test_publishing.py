@@ -1,0 +1,198 @@
+"""publishing.md: rows become a revision in one transaction, and every process answers from it."""
+
+import threading
+from typing import Any
+
+import pytest
+from django.db import close_old_connections, connection
+from pytest_django import Settings
+
+from sezzlee_mcp import snapshots
+from sezzlee_mcp.errors import PublishRefused
+from sezzlee_mcp.models import Catalog, Operation, Revision, SelectionRule, Tag, ToolContent
+from sezzlee_mcp.publishing import compile_draft, draft_with, losses, publish, read_inputs
+from sezzlee_mcp.sync import sync
+from tests.django.test_sync import document
+
+ADMIN = Revision.Source.ADMIN
+
+
+@pytest.fixture
+def fruit(db: None, settings: Settings) -> None:
+    settings.SEZZLEE_MCP = {"EXPOSE_BY_DEFAULT": True}
+    sync(document("apples", "pears"))
+
+
+def edit(key: str, **choices: Any) -> Revision | None:
+    Operation.objects.filter(key=key).update(**choices)
+    return publish(source=ADMIN, note="A test.")
+
+
+def published() -> dict[str, str]:
+    """{tool name: operation key} of the current revision."""
+    return dict(ToolContent.objects.filter(left_generation=None).values_list("name", "operation_key"))
+
+
+def test_edit_is_a_new_generation_with_its_change(fruit: None) -> None:
+    revision = edit("GET /apples/", description="Sour apples.")
+
+    assert revision is not None
+    assert (revision.generation, revision.source, revision.note) == (2, "admin", "A test.")
+    assert revision.changes == {"added": [], "removed": [], "changed": ["apples"]}
+    assert revision.counts == {"tools": 2, "added": 0, "removed": 0, "changed": 1}
+
+
+def test_publish_of_unchanged_rows_is_no_new_generation(fruit: None) -> None:
+    assert publish(source=ADMIN) is None
+    assert Catalog.objects.generation() == 1
+
+
+def test_snapshot_follows_the_generation(fruit: None) -> None:
+    before = snapshots.current()
+    edit("GET /apples/", description="Sour apples.")
+    after = snapshots.current()
+
+    assert (before.generation, after.generation) == (1, 2)
+    assert b"Sour apples." in after.entries["apples"].card
+    assert after.entries["pears"] is before.entries["pears"]  # only what changed was read
+
+
+def test_snapshot_of_an_unmoved_generation_costs_one_query(fruit: None, django_assert_num_queries: Any) -> None:
+    snapshots.current()
+
+    with django_assert_num_queries(1):
+        snapshots.current()
+
+
+def test_generation_check_can_be_spaced_out(fruit: None, settings: Settings, django_assert_num_queries: Any) -> None:
+    settings.SEZZLEE_MCP = {"EXPOSE_BY_DEFAULT": True, "GENERATION_CHECK_SECONDS": 3600}
+    snapshots.current()
+
+    with django_assert_num_queries(0):
+        snapshots.current()
+
+
+def test_staff_tags_and_search_terms_replace_the_documents(fruit: None) -> None:
+    operation = Operation.objects.get(key="GET /apples/")
+    operation.tags.set([Tag.objects.create(name="Fresh fruit")])
+    edit("GET /apples/", overrides_tags=True, overrides_search_terms=True, search_terms=["cider"])
+
+    stored = ToolContent.objects.get(name="apples", left_generation=None).document
+    assert (stored["tags"], stored["searchTerms"]) == (["Fresh fruit"], ["cider"])
+
+
+def test_withdrawn_name_gives_the_generated_one_back(fruit: None) -> None:
+    edit("GET /apples/", name="cider_apples")
+    assert published() == {"cider_apples": "GET /apples/", "pears": "GET /pears/"}
+
+    edit("GET /apples/", name="")
+
+    assert published() == {"apples": "GET /apples/", "pears": "GET /pears/"}
+
+
+def test_name_of_an_absent_operation_waits_for_it(fruit: None) -> None:
+    newcomer = document("pears")
+    newcomer["paths"]["/new/"] = {"get": {"operationId": "Apples", "responses": {"200": {"description": "Yes."}}}}
+    sync(newcomer)
+    sync(newcomer)
+    assert published() == {"pears": "GET /pears/"}
+
+    sync(document("apples", "pears"))
+
+    assert published() == {"apples": "GET /apples/", "pears": "GET /pears/"}
+
+
+def test_hidden_operation_leaves_the_catalog(fruit: None) -> None:
+    edit("GET /apples/", exposure="exclude")
+
+    assert published() == {"pears": "GET /pears/"}
+
+
+def test_selection_rules_of_the_admin_and_of_the_settings_count_alike(fruit: None, settings: Settings) -> None:
+    settings.SEZZLEE_MCP = {"RULES": [{"route": "/apples/", "decision": "include"}]}
+    publish(source=ADMIN)
+    assert published() == {"apples": "GET /apples/"}
+
+    SelectionRule.objects.create(route="/pears/", decision="include")
+    publish(source=ADMIN)
+
+    assert published() == {"apples": "GET /apples/", "pears": "GET /pears/"}
+
+
+def test_draft_tells_what_an_unsaved_edit_would_lose(fruit: None) -> None:
+    operation = Operation.objects.get(key="GET /apples/")
+    operation.name = "pears"
+
+    lost = losses(draft_with(operation, ()), [operation.key])
+
+    assert {(found.code, found.operation) for found in lost} == {("name_collision", "GET /apples/")}
+    assert Catalog.objects.generation() == 1
+
+
+def test_unchanged_tools_are_taken_over_uncompiled(fruit: None) -> None:
+    inputs = read_inputs()
+
+    draft = compile_draft(inputs)
+
+    assert all(inputs.known[tool.input_digest] is tool for tool in draft.candidate.tools)
+
+
+def test_content_is_stored_in_the_order_in_which_agents_read_it(db: None, settings: Settings) -> None:
+    settings.SEZZLEE_MCP = {"EXPOSE_BY_DEFAULT": True}
+    parameters = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in ("zebra", "ant", "mole")]
+    sync(document("animals", parameters=parameters))
+
+    (shape,) = snapshots.loaded_shapes([snapshots.current().entries["animals"]])
+
+    assert list(shape["inputSchema"]["properties"]) == ["zebra", "ant", "mole"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_publishes_at_the_same_time_lose_nothing(settings: Settings) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite in memory has one connection; PostgreSQL runs this")
+    settings.SEZZLEE_MCP = {"EXPOSE_BY_DEFAULT": True}
+    names = [f"fruit_{number}" for number in range(8)]
+    sync(document(*names))
+    start = threading.Barrier(len(names))
+
+    def edit_one(name: str) -> None:
+        start.wait()
+        edit(f"GET /{name}/", description=f"Now {name}.")
+        close_old_connections()
+        connection.close()
+
+    threads = [threading.Thread(target=edit_one, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    cards = {content.name: content.card["description"] for content in ToolContent.objects.filter(left_generation=None)}
+    assert cards == {name: f"Now {name}." for name in names}
+    generations = sorted(Revision.objects.values_list("generation", flat=True))
+    assert generations == list(range(1, len(generations) + 1))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_publish_that_fails_leaves_nothing_half_done(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.SEZZLEE_MCP = {"EXPOSE_BY_DEFAULT": True, "KEPT_REVISIONS": 1}
+    sync(document("apples"))
+
+    def disk_full(*args: Any, **kwargs: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("sezzlee_mcp.publishing._prune", disk_full)
+    with pytest.raises(OSError, match="No space left"):
+        sync(document("apples", "pears"))
+
+    assert published() == {"apples": "GET /apples/"}
+    assert list(Operation.objects.values_list("key", flat=True)) == ["GET /apples/"]
+    assert (Catalog.objects.generation(), Revision.objects.count()) == (1, 1)
+
+
+def test_refusal_names_the_numbers(fruit: None) -> None:
+    with pytest.raises(PublishRefused, match="--force"):
+        many = document(*[f"fruit_{number}" for number in range(20)])
+        sync(many)
+        sync(document("fruit_1"))
