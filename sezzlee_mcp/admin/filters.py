@@ -74,7 +74,7 @@ class DiagnosticsFilter(admin.SimpleListFilter):
 
 
 class AbsentFilter(admin.SimpleListFilter):
-    title = _("in the document")
+    title = _("presence in the document")
     parameter_name = "absent"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Lookups:

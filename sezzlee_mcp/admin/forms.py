@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from sezzlee_mcp.admin import candidates, origins
@@ -44,9 +43,9 @@ class SearchTermsField(forms.CharField):
 
 
 class OperationForm(OperationModelForm):
-    search_terms = SearchTermsField(label=_("search terms"), required=False)
+    search_terms = SearchTermsField(label=_("Search terms"), required=False)
     note = forms.CharField(
-        label=_("note"),
+        label=_("Note"),
         required=False,
         max_length=500,
         widget=forms.TextInput(attrs={"class": "vTextField"}),
@@ -75,8 +74,11 @@ class OperationForm(OperationModelForm):
         fields = origins.of(self.instance)
         for name, resolved_name in origins.RESOLVED_FIELDS.items():
             if name in self.fields:
-                field = self.fields[name]
-                field.help_text = format_html("{}{}", origins.origin(getattr(fields, resolved_name)), field.help_text)
+                self.fields[name].help_text = origins.origin(getattr(fields, resolved_name))
+
+    def clean_description(self) -> str:
+        description: str = self.cleaned_data["description"]
+        return description.replace("\r\n", "\n")  # what a browser sends for a line end is not what agents should read
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -94,7 +96,7 @@ class OperationForm(OperationModelForm):
 
 class SelectionRuleForm(RuleModelForm):
     method = forms.ChoiceField(
-        label=_("method"), required=False, choices=[("", _("every method")), *((name, name) for name in METHODS)]
+        label=_("Method"), required=False, choices=[("", _("every method")), *((name, name) for name in METHODS)]
     )
 
     class Meta:

@@ -56,7 +56,7 @@ class OperationAdmin(PublishingAdmin):
     """Nobody adds or deletes an operation: a sync adds what the document holds and marks absent what it lost."""
 
     form = OperationForm
-    list_display = ("tool", "method", "route", "tags_in_effect", "exposed", "source", "findings", "present")
+    list_display = ("tool", "exposed", "source", "method", "route", "findings", "tags_in_effect", "present")
     list_display_links = ("tool",)
     list_filter = (
         "exposure",
@@ -151,7 +151,9 @@ class OperationAdmin(PublishingAdmin):
 
     @admin.display(description=gettext_lazy("values"))
     def values(self, operation: Operation) -> SafeString:
-        return origins.table(origins.of(operation), {name: _label(name) for name in origins.RESOLVED_FIELDS})
+        return origins.table(
+            origins.of(operation), {name: str(label_for_field(name, Operation)) for name in origins.RESOLVED_FIELDS}
+        )
 
     @admin.display(description=gettext_lazy("published tool"))
     def published(self, operation: Operation) -> SafeString:
@@ -184,7 +186,7 @@ class OperationAdmin(PublishingAdmin):
                 return
             Operation.objects.bulk_update(operations, ["exposure"], batch_size=200)
             said = _counted(len(operations), exposure)
-            changed = [{"changed": {"fields": [_label("exposure")]}}]
+            changed = [{"changed": {"fields": ["Exposure"]}}]  # the history translates it when it shows it
             LogEntry.objects.log_actions(request.user.pk, operations, CHANGE, changed)  # type: ignore[arg-type]
             self.message_user(request, said)
             self.publish(request, said)
@@ -193,10 +195,6 @@ class OperationAdmin(PublishingAdmin):
 def _row(operation: Operation) -> Row:
     row: Row = vars(operation)["row"]
     return row
-
-
-def _label(field: str) -> str:
-    return str(label_for_field(field, Operation))
 
 
 def _severities(page: Sequence[Operation]) -> dict[int, Counter[str]]:

@@ -1,0 +1,173 @@
+"""What is only read: revisions, diagnostics, and every page for staff who may look and not touch."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from sezzlee_mcp import publishing
+from sezzlee_mcp.models import Catalog, Diagnostic, Operation, Revision, SelectionRule
+from sezzlee_mcp.sync import sync
+from tests.django.admin_pages import LIBRARY, RULES, act, change_page, operation, page, rows, save
+from tests.factories import SelectionRuleFactory, StaffFactory, SuperuserFactory, TagFactory
+
+BOOKS, CREATE = "GET /books/", "POST /books/"
+
+
+@pytest.fixture(autouse=True)
+def library(db: None, settings: Settings) -> None:
+    settings.SEZZLEE_MCP = RULES
+    sync(LIBRARY)
+
+
+@pytest.fixture
+def ada(client: Client) -> None:
+    client.force_login(SuperuserFactory(username="ada"))
+
+
+def log_in(client: Client, *permissions: str) -> None:
+    client.force_login(StaffFactory(permissions=permissions))
+
+
+def test_revisions_say_who_published_what_and_why(ada: None, client: Client) -> None:
+    save(client, change_page(BOOKS), name="find_books", note="Shorter.")
+    second, first = rows(client.get(page("revision", "changelist")))
+    assert [second[0], *second[2:]] == ["2", "ada", "admin", "2", "1 tool added, 1 tool removed", "Shorter."]
+    assert [first[0], *first[2:]] == ["1", "-", "sync", "2", "2 tools added", "-"]
+
+
+def test_a_revision_lists_its_changes_with_links(ada: None, client: Client) -> None:
+    save(client, change_page(BOOKS), name="find_books")
+    text = client.get(page("revision", "change", 2)).content.decode()
+    assert f'<li><a href="{change_page(BOOKS)}">find_books</a></li>' in text
+    assert "<li>books_list</li>" in text
+    assert 'name="_save"' not in text
+
+
+def test_a_revision_outlives_its_operations(ada: None, client: Client) -> None:
+    Operation.objects.filter(key=BOOKS).delete()
+    text = client.get(page("revision", "change", 1)).content.decode()
+    assert "<li>books_list</li>" in text
+    assert f'<a href="{change_page(CREATE)}">books_create</a>' in text
+
+
+def test_diagnostics_lead_to_their_operation(ada: None, client: Client) -> None:
+    Diagnostic.objects.all().delete()
+    Diagnostic.objects.create(
+        stage="catalog",
+        code="long_tool_name",
+        severity="warning",
+        message="Long.",
+        key=BOOKS,
+        operation=operation(BOOKS),
+    )
+    Diagnostic.objects.create(
+        stage="document", code="unsupported_method", severity="dropped", message="Lost.", key="TRACE /books/"
+    )
+    response = client.get(page("diagnostic", "changelist"))
+    assert rows(response) == [
+        ["unsupported_method", "dropped", "document", "TRACE /books/", "Lost."],
+        ["long_tool_name", "warning", "catalog", BOOKS, "Long."],
+    ]
+    assert f'<a href="{change_page(BOOKS)}">{BOOKS}</a>' in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "codes"),
+    [
+        ({"severity__exact": "dropped"}, ["unsupported_method"]),
+        ({"stage__exact": "catalog"}, ["long_tool_name"]),
+        ({"code": "long_tool_name"}, ["long_tool_name"]),
+        ({"q": "TRACE"}, ["unsupported_method"]),
+        ({"q": "Long."}, ["long_tool_name"]),
+    ],
+)
+def test_diagnostics_are_narrowed(ada: None, client: Client, query: dict[str, str], codes: list[str]) -> None:
+    Diagnostic.objects.all().delete()
+    Diagnostic.objects.create(stage="catalog", code="long_tool_name", severity="warning", message="Long.", key=BOOKS)
+    Diagnostic.objects.create(
+        stage="document", code="unsupported_method", severity="dropped", message="Lost.", key="TRACE /books/"
+    )
+    assert [row[0] for row in rows(client.get(page("diagnostic", "changelist"), query))] == codes
+
+
+@pytest.mark.parametrize("model", ["revision", "diagnostic"])
+def test_nobody_writes_what_a_publish_wrote(ada: None, client: Client, model: str) -> None:
+    rows = {"revision": Revision, "diagnostic": Diagnostic}[model].objects.order_by("pk")
+    before = list(rows.values())
+    changed = page(model, "change", rows.first().pk)
+    statuses = (
+        client.get(page(model, "add")).status_code,
+        client.post(changed, {"note": "x", "message": "x"}).status_code,
+        client.post(page(model, "delete", rows.first().pk), {"post": "yes"}).status_code,
+    )
+    assert (statuses, list(rows.values())) == ((403, 403, 403), before)
+
+
+@pytest.mark.parametrize("model", ["revision", "diagnostic", "tag", "selectionrule"])
+def test_a_list_asks_no_query_per_row(ada: None, client: Client, model: str) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(page(model, "changelist")).status_code == 200
+        return len(captured)
+
+    def more() -> None:
+        operation(BOOKS).tags.add(TagFactory())
+        SelectionRuleFactory(route=f"/{SelectionRule.objects.count()}/")
+        Operation.objects.filter(key=BOOKS).update(description=f"{Catalog.objects.edit()} books.")
+        publishing.publish(source="admin", actor=SuperuserFactory())
+        Diagnostic.objects.create(
+            stage="document", code="links_ignored", severity="warning", message="Ignored.", operation=operation(BOOKS)
+        )
+
+    more()
+    few = queries()
+    for _ in range(10):
+        more()
+    assert queries() == few
+
+
+def test_a_viewer_sees_each_value_with_its_source_and_changes_nothing(client: Client) -> None:
+    log_in(client, "view_operation")
+    Operation.objects.filter(key=BOOKS).update(description="<i>Mine</i>")
+    response = client.get(change_page(BOOKS))
+    text = response.content.decode()
+    assert '<tr><th scope="row">name</th><td>books_list</td><td>published revision</td><td>books_list</td></tr>' in text
+    assert (
+        '<tr><th scope="row">description</th><td>&lt;i&gt;Mine&lt;/i&gt;</td><td>staff</td><td>All books.</td></tr>'
+        in text
+    )
+    assert ('name="_save"' in text, 'name="note"' in text) == (False, False)
+    assert client.post(change_page(BOOKS), {"exposure": "exclude"}).status_code == 403
+    assert (operation(BOOKS).exposure, Catalog.objects.generation()) == ("inherit", 1)
+
+
+def test_a_viewer_has_no_actions(client: Client) -> None:
+    log_in(client, "view_operation")
+    assert rows(client.get(page("operation", "changelist")))[0][0] == "authors_list"
+    act(client, "hide", BOOKS)
+    assert operation(BOOKS).exposure == "inherit"
+
+
+def test_staff_without_a_permission_see_no_page(client: Client) -> None:
+    log_in(client)
+    models = ("operation", "tag", "selectionrule", "revision", "diagnostic")
+    assert [client.get(page(model, "changelist")).status_code for model in models] == [403] * 5
+
+
+def test_an_editor_who_may_not_see_revisions_gets_no_link_to_one(client: Client) -> None:
+    log_in(client, "view_operation", "change_operation")
+    response = save(client, change_page(BOOKS), title="Books")
+    text = client.get(response["Location"]).content.decode()
+    assert "Generation 2: 1 tool changed." in text
+
+
+def test_anonymous_visitors_are_sent_to_log_in(client: Client) -> None:
+    response = client.post(change_page(BOOKS), {"exposure": "exclude"})
+    assert (response.status_code, Catalog.objects.edit()) == (302, 1)
+
+
+def test_what_only_the_machinery_reads_has_no_page(ada: None, client: Client) -> None:
+    text = client.get("/admin/").content.decode()
+    assert [name in text for name in ("Tool contents", "Catalogs", "Operations")] == [False, False, True]
