@@ -9,7 +9,7 @@ from sezzlee_mcp.models import Diagnostic
 
 @admin.register(Diagnostic)
 class DiagnosticAdmin(ReadOnlyAdmin):
-    list_display = ("code", "severity", "stage", "where", "message")
+    list_display = ("code", "severity", "where", "message", "stage")
     list_filter = ("severity", "stage", "code")
     list_select_related = ("operation",)
     search_fields = ("code", "key", "message")

@@ -18,6 +18,14 @@ Lookups = Iterable[tuple[str, Any]]
 Operations = QuerySet[Operation]
 
 
+class ChosenExposureFilter(admin.ChoicesFieldListFilter):
+    """By what staff chose; what comes of it, together with the rules, is the column."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("staff’s exposure")
+
+
 class PublishedFilter(admin.SimpleListFilter):
     title = _("published")
     parameter_name = "published"

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -18,6 +19,7 @@ from sezzlee_mcp.admin import candidates, filters, origins, panels
 from sezzlee_mcp.admin.bases import PublishingAdmin
 from sezzlee_mcp.admin.forms import OperationForm
 from sezzlee_mcp.catalog.resolution import Resolved
+from sezzlee_mcp.catalog.sources import Source
 from sezzlee_mcp.diagnostics import Diagnostic as Finding
 from sezzlee_mcp.models import Catalog, Diagnostic, Operation, ToolContent
 
@@ -56,10 +58,10 @@ class OperationAdmin(PublishingAdmin):
     """Nobody adds or deletes an operation: a sync adds what the document holds and marks absent what it lost."""
 
     form = OperationForm
-    list_display = ("tool", "exposed", "source", "method", "route", "findings", "tags_in_effect", "present")
+    list_display = ("tool", "exposed", "source", "method", "route", "findings", "tags_in_effect")
     list_display_links = ("tool",)
     list_filter = (
-        "exposure",
+        ("exposure", filters.ChosenExposureFilter),
         filters.PublishedFilter,
         filters.TagFilter,
         "method",
@@ -132,11 +134,11 @@ class OperationAdmin(PublishingAdmin):
 
     @admin.display(description=gettext_lazy("exposure"), ordering="exposure")
     def exposed(self, operation: Operation) -> str:
-        return origins.written(_row(operation).fields.exposed.value)
+        return _("absent") if operation.is_absent else origins.written(_row(operation).fields.exposed.value)
 
     @admin.display(description=gettext_lazy("source"))
     def source(self, operation: Operation) -> str:
-        return str(origins.SOURCES[_row(operation).fields.exposed.source])
+        return str(origins.SOURCES[Source.DOCUMENT if operation.is_absent else _row(operation).fields.exposed.source])
 
     @admin.display(description=gettext_lazy("diagnostics"))
     def findings(self, operation: Operation) -> str:
@@ -145,14 +147,11 @@ class OperationAdmin(PublishingAdmin):
             f"{severities[value]} {label}" for value, label in Diagnostic.Level.choices if severities[value]
         )
 
-    @admin.display(description=gettext_lazy("in the document"), boolean=True, ordering="absent_since")
-    def present(self, operation: Operation) -> bool:
-        return not operation.is_absent
-
     @admin.display(description=gettext_lazy("values"))
     def values(self, operation: Operation) -> SafeString:
         return origins.table(
-            origins.of(operation), {name: str(label_for_field(name, Operation)) for name in origins.RESOLVED_FIELDS}
+            origins.of(operation),
+            {name: capfirst(str(label_for_field(name, Operation))) for name in origins.RESOLVED_FIELDS},
         )
 
     @admin.display(description=gettext_lazy("published tool"))

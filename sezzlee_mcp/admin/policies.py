@@ -27,6 +27,7 @@ class TagAdmin(PublishingAdmin):
 @admin.register(SelectionRule)
 class SelectionRuleAdmin(PublishingAdmin):
     form = SelectionRuleForm
-    list_display = ("__str__", "decision", "method", "route", "note")
+    list_display = ("decision", "method", "route", "note")
+    list_display_links = ("decision", "route")
     list_filter = ("decision", "method")
     search_fields = ("route", "note")

@@ -15,7 +15,7 @@ from sezzlee_mcp.models import Operation, Revision, ToolContent
 class RevisionAdmin(ReadOnlyAdmin):
     """Nobody edits a revision: it is what agents read."""
 
-    list_display = ("generation", "published_at", "actor", "source", "tool_count", "summary", "note")
+    list_display = ("generation", "summary", "note", "source", "actor", "published_at", "tool_count")
     list_filter = ("source", "published_at")
     list_select_related = ("actor",)
     search_fields = ("note",)
