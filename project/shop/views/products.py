@@ -50,6 +50,7 @@ class ProductDetailView(KeepsOrdered, generics.RetrieveUpdateDestroyAPIView):
 class ProductPricesView(generics.GenericAPIView):
     queryset = Product.objects.all()
     permission_classes = [DjangoModelPermissions]
+    pagination_class = None
 
     @extend_schema(
         summary="Change prices",
