@@ -115,6 +115,9 @@ class OperationAdmin(PublishingAdmin):
         note: str = form.cleaned_data["note"]
         return note
 
+    def save_model(self, request: HttpRequest, obj: Operation, form: Any, change: bool) -> None:
+        obj.save(update_fields=[name for name in OperationForm.Meta.fields if name != "tags"])
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         for flag, chosen in (("overrides_tags", "tags"), ("overrides_search_terms", "search_terms")):

@@ -281,6 +281,20 @@ def test_facts_and_diagnostics_are_shown_and_not_editable(client: Client) -> Non
     assert (operation(AUTHORS).container, operation(AUTHORS).to_descriptor().route) == ("People", "/authors/")
 
 
+def test_the_catalog_is_locked_before_a_form_compiles(client: Client) -> None:
+    """Two members of staff who save at once: the second compiles what the first one saved."""
+    url = change_page(BOOKS)
+    filled_in = typed(client, url, title="Books")
+    with CaptureQueriesContext(connection) as captured:
+        client.post(url, filled_in)
+    statements = [query["sql"] for query in captured]
+    locked, read = (
+        next(place for place, sql in enumerate(statements) if sql.startswith(start) and f"sezzlee_mcp_{table}" in sql)
+        for start, table in (("UPDATE", "catalog"), ("SELECT", "operation"))
+    )
+    assert locked < read
+
+
 def test_a_page_asks_as_many_queries_in_a_large_catalog(client: Client) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:

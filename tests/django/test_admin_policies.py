@@ -132,17 +132,21 @@ def test_a_rule_may_match_what_can_be_no_tool(client: Client) -> None:
     assert (response.status_code, tools()) == (302, ["books_create", "books_list"])
 
 
-def test_a_rule_that_would_lose_a_published_tool_is_refused(client: Client) -> None:
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_rule_that_would_lose_a_published_tool_is_refused(client: Client, is_new: bool) -> None:
     """A shorter route of the tool would stand for it, and can be no tool."""
     clash: dict[str, Any] = {**LIBRARY["paths"]["/clash/"]["post"], "operationId": "add", "tags": ["Add"]}
     add = {"operationId": "add", "tags": ["Add"], "responses": {"200": {"description": "Yes."}}}
     sync({**LIBRARY, "paths": {"/books/add/": {"post": add}, "/add/": {"post": clash}}}, force=True)
     Operation.objects.filter(key="POST /books/add/").update(exposure="include")
+    if not is_new:
+        SelectionRuleFactory(pk=1, route="/add/", decision="exclude")
     publishing.publish(source="command")
-    before = Catalog.objects.generation()
-    response = save(client, page("selectionrule", "add"), route="/add/", decision="include")
+    before = list(SelectionRule.objects.values()), Catalog.objects.generation(), ["add"]
+    url = page("selectionrule", "add") if is_new else page("selectionrule", "change", 1)
+    response = save(client, url, route="/add/", decision="include")
     assert errors(response) == {"__all__": ["POST /add/: Two arguments would be named body."]}
-    assert (SelectionRule.objects.count(), Catalog.objects.generation(), tools()) == (0, before, ["add"])
+    assert (list(SelectionRule.objects.values()), Catalog.objects.generation(), tools()) == before
 
 
 def test_long_rules_fit_the_note_of_their_revision(client: Client) -> None:
