@@ -11,7 +11,6 @@ from sezzlee_mcp.models import Diagnostic
 class DiagnosticAdmin(ReadOnlyAdmin):
     list_display = ("code", "severity", "where", "message", "stage")
     list_filter = ("severity", "stage", "code")
-    list_select_related = ("operation",)
     search_fields = ("code", "key", "message")
     fields = ("code", "severity", "stage", "where", "message", "pointer")
     readonly_fields = ("where",)

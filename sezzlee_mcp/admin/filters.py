@@ -8,11 +8,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from sezzlee_mcp.catalog.curation import Curation, OperationCuration
-from sezzlee_mcp.catalog.resolution import resolve
 from sezzlee_mcp.folding import fold
 from sezzlee_mcp.models import Diagnostic, Operation, ToolContent
-from sezzlee_mcp.openapi.descriptors import Descriptor
 
 Lookups = Iterable[tuple[str, Any]]
 Operations = QuerySet[Operation]
@@ -93,15 +90,16 @@ class AbsentFilter(admin.SimpleListFilter):
         return queryset if value is None else queryset.filter(absent_since__isnull=value == "no")
 
 
-def _tags_in_effect() -> Iterable[tuple[int, tuple[str, ...]]]:
-    """(primary key, tags) of every operation; of the descriptors only what tags come from is read."""
+def _tags_in_effect() -> Iterable[tuple[int, list[str]]]:
+    """
+    (primary key, tags) of every operation: what agents filter its tool by.
+
+    What is no tool has the tags that staff chose, else its container: reading every descriptor would cost too much.
+    """
+    tools = ToolContent.objects.filter(left_generation=None)
+    published: dict[str, list[str]] = dict(tools.values_list("operation_key", "document__tags"))
     chosen: dict[int, list[str]] = {}
     for pk, name in Operation.objects.filter(overrides_tags=True).values_list("pk", "tags__name"):
         chosen.setdefault(pk, []).extend([] if name is None else [name])
-    rows = Operation.objects.order_by("pk").values_list(
-        "pk", "method", "route", "descriptor__tags", "descriptor__extension"
-    )
-    for pk, method, route, tags, extension in rows:
-        descriptor = Descriptor(method=method, route=route, tags=tuple(tags or ()), extension=extension)
-        choices = {descriptor.key: OperationCuration(tags=tuple(chosen[pk]))} if pk in chosen else {}
-        yield pk, resolve(descriptor, Curation(operations=choices)).tags.value
+    for pk, key, container in Operation.objects.order_by("pk").values_list("pk", "key", "container"):
+        yield pk, published.get(key, chosen.get(pk, [container] if container else []))
