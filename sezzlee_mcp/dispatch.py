@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from itertools import chain
 from threading import Lock
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -15,7 +14,7 @@ from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.signals import request_started
 from django.db import connections
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch, get_script_prefix, get_urlconf, set_script_prefix, set_urlconf
 from django.urls.exceptions import Resolver404
@@ -212,26 +211,31 @@ def _read_body(response: HttpResponseBase, limit_bytes: int) -> tuple[bytes, boo
     if not response.streaming:
         assert isinstance(response, HttpResponse)  # noqa: S101  (narrows the type; Django has no third kind)
         return response.content, False
+    assert isinstance(response, StreamingHttpResponse)  # noqa: S101  (as above)
+    read = async_to_sync(_read_async) if response.is_async else _read_sync
+    body = b"".join(read(response, limit_bytes))
+    return body, len(body) > limit_bytes
+
+
+def _read_sync(response: StreamingHttpResponse, limit_bytes: int) -> list[bytes]:
     chunks, size = [], 0
-    for chunk in _chunks(response):
+    for chunk in response:
         chunks.append(chunk)
         size += len(chunk)
         if size > limit_bytes:
-            return b"".join(chunks), True
-    return b"".join(chunks), False
+            break
+    return chunks
 
 
-def _chunks(response: Any) -> Iterator[bytes]:
-    if not response.is_async:
-        return iter(response)
-    stream = aiter(response)
-    return chain.from_iterable(iter(lambda: async_to_sync(_next_chunk)(stream), []))
-
-
-async def _next_chunk(stream: Any) -> list[bytes]:
-    async for chunk in stream:
-        return [chunk]
-    return []
+async def _read_async(response: StreamingHttpResponse, limit_bytes: int) -> list[bytes]:
+    """As ``_read_sync``, in one event loop: a loop that ends closes the generators that began in it."""
+    chunks, size = [], 0
+    async for chunk in response:
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit_bytes:
+            break
+    return chunks
 
 
 @contextmanager
