@@ -177,11 +177,7 @@ def _rules_fault(value: Any) -> str | None:
 
 
 def _containers_fault(value: Any) -> str | None:
-    if (
-        isinstance(value, dict)
-        and all(isinstance(key, str) for key in value)
-        and set(value.values()) <= set(_DECISIONS)
-    ):
+    if isinstance(value, dict) and all(isinstance(key, str) and value[key] in _DECISIONS for key in value):
         return None
     return f"is {value!r}, not a dict of containers to {' or '.join(_DECISIONS)}"
 
