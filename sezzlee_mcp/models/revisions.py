@@ -1,27 +1,18 @@
-import json
-import zlib
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-
-def pack(value: Any) -> bytes:
-    """JSON, compressed: schemas of a large catalog are tens of megabytes of text. Key order is kept, agents read it."""
-    return zlib.compress(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
-
-
-def unpack(packed: bytes | memoryview) -> Any:
-    return json.loads(zlib.decompress(packed))
+from sezzlee_mcp.models.fields import PackedJSONField
 
 
 class ToolContent(models.Model):
     """
     A compiled tool under the digest of its content; never changed, since a digest names one content.
 
-    The columns that every search reads stand apart from the packed ones, which a process reads one
-    at a time when a tool is loaded or invoked. ``left_generation`` is empty while the current
+    The columns that every search reads stand apart from ``loaded`` and ``template``, which a process reads
+    one at a time when a tool is loaded or invoked. ``left_generation`` is empty while the current
     revision names the content.
     """
 
@@ -30,11 +21,11 @@ class ToolContent(models.Model):
     operation_key = models.CharField(_("operation key"), max_length=500)
     version = models.CharField(_("version"), max_length=16)
     input_digest = models.CharField(_("input digest"), max_length=64, db_index=True)
-    card = models.JSONField(_("card"))
+    card = PackedJSONField(_("card"))
     document = models.JSONField(_("search document"))
     auth = models.JSONField(_("auth facts"))
-    loaded = models.BinaryField(_("loaded shape, packed"))
-    template = models.BinaryField(_("template, packed"))
+    loaded = PackedJSONField(_("loaded shape"))
+    template = PackedJSONField(_("template"))
     budget_bytes = models.PositiveIntegerField(_("budget in bytes"), null=True)
     left_generation = models.PositiveIntegerField(_("first generation without it"), null=True, db_index=True)
 
@@ -98,11 +89,16 @@ class CatalogManager(models.Manager["Catalog"]):
         """
         The one row, locked until the transaction ends, its edit counter raised.
 
-        An UPDATE locks on PostgreSQL and SQLite alike; ``select_for_update`` does nothing on SQLite.
+        An UPDATE locks on PostgreSQL and SQLite alike; ``select_for_update`` does nothing on SQLite. It comes first:
+        a transaction of SQLite that has read fails at its first write when another one wrote since.
         """
-        self.get_or_create(pk=Catalog.ONLY)
-        self.filter(pk=Catalog.ONLY).update(edit=models.F("edit") + 1)
+        if not self._raise_edit():
+            self.get_or_create(pk=Catalog.ONLY)
+            self._raise_edit()
         return self.get(pk=Catalog.ONLY)
+
+    def _raise_edit(self) -> int:
+        return self.filter(pk=Catalog.ONLY).update(edit=models.F("edit") + 1)
 
 
 class Catalog(models.Model):
