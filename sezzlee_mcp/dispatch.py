@@ -48,7 +48,9 @@ _DROPPED = frozenset(
         "HTTP_TRANSFER_ENCODING",
         "HTTP_UPGRADE",
         "RAW_URI",
+        "REDIRECT_URL",
         "REQUEST_URI",
+        "SCRIPT_URL",
     }
 )
 _DROPPED_PREFIXES = ("HTTP_IF_", "HTTP_MCP_")
