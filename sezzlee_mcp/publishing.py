@@ -16,7 +16,6 @@ from sezzlee_mcp.diagnostics import Diagnostic, Severity
 from sezzlee_mcp.models import Catalog, Operation, Revision, ToolContent
 from sezzlee_mcp.models import Diagnostic as DiagnosticRow
 from sezzlee_mcp.models import SelectionRule as RuleRow
-from sezzlee_mcp.models.revisions import pack, unpack
 from sezzlee_mcp.openapi.descriptors import AuthFacts, Descriptor
 from sezzlee_mcp.search.cards import card
 
@@ -243,19 +242,18 @@ def _to_content(tool: Tool, content_digest: str) -> ToolContent:
         card=card(tool.loaded),
         document=tool.document.to_json(),
         auth=tool.auth.to_json(),
-        loaded=pack(tool.loaded),
-        template=pack(tool.template.to_json()),
+        loaded=tool.loaded,
+        template=tool.template.to_json(),
         budget_bytes=tool.budget_bytes,
     )
 
 
 def _to_tool(content: ToolContent) -> Tool:
-    loaded: dict[str, Any] = unpack(content.loaded)
     return Tool(
         name=content.name,
         operation=content.operation_key,
-        loaded=loaded,
-        template=Template.from_json(unpack(content.template)),
+        loaded=content.loaded,
+        template=Template.from_json(content.template),
         document=SearchDocument.from_json(content.document),
         auth=AuthFacts.from_json(content.auth),
         budget_bytes=content.budget_bytes,

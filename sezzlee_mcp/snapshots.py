@@ -11,7 +11,6 @@ from typing import Any, Generic, Self, TypeVar
 from sezzlee_mcp import conf
 from sezzlee_mcp.catalog.tools import SearchDocument, Template
 from sezzlee_mcp.models import Catalog, Revision, ToolContent
-from sezzlee_mcp.models.revisions import unpack
 from sezzlee_mcp.openapi.descriptors import AuthFacts
 from sezzlee_mcp.search import DocumentTokens, Index, weigh
 
@@ -77,7 +76,7 @@ class _Contents(Generic[T]):
         missing = [digest for digest in wanted if digest not in found]
         if missing:
             rows = ToolContent.objects.filter(digest__in=missing).values_list("digest", self._column)
-            read = {digest: self._read(unpack(packed)) for digest, packed in rows}
+            read = {digest: self._read(content) for digest, content in rows}
             self._keep(read)
             found.update(read)
         return found

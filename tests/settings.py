@@ -5,6 +5,10 @@ import os
 os.environ.setdefault("DATABASE_URL", "sqlite://:memory:")
 
 from project.settings import *  # noqa: E402, F403
+from project.settings import DATABASES  # noqa: E402
+
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["TEST"] = {"NAME": f"test_sezzlee_{os.getpid()}"}  # two runs on one server do not meet
 
 # The first one makes users fast; the second reads the passwords of the demo's fixtures.
 PASSWORD_HASHERS = [

@@ -7,6 +7,9 @@ from rest_framework import serializers
 
 from project.shop.models import AuditEntry, Customer, Note, Order, OrderItem, Product
 
+# Without it the largest number that the database takes would be documented, which differs between databases.
+MOST_PIECES = {"max_value": 100_000}
+
 
 class CustomerSerializer(serializers.ModelSerializer):
     class Meta:
@@ -18,6 +21,7 @@ class ProductSerializer(serializers.ModelSerializer):
     class Meta:
         model = Product
         fields = ["id", "sku", "name", "category", "price", "stock", "is_active"]
+        extra_kwargs = {"stock": MOST_PIECES}
 
 
 class PriceChangeSerializer(serializers.Serializer):
@@ -43,6 +47,7 @@ class OrderItemSerializer(serializers.ModelSerializer):
         model = OrderItem
         fields = ["product", "quantity", "unit_price"]
         read_only_fields = ["unit_price"]
+        extra_kwargs = {"quantity": MOST_PIECES}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         product = attrs["product"]

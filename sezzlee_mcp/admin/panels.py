@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 
 from sezzlee_mcp.admin import origins
 from sezzlee_mcp.models import Diagnostic, Operation, ToolContent
-from sezzlee_mcp.models.revisions import unpack
 from sezzlee_mcp.search.cards import detail
 
 
@@ -28,7 +27,7 @@ def diagnostics_list(operation: Operation) -> SafeString | str:
 
 
 def _shown(content: ToolContent) -> dict[str, Any]:
-    loaded = detail(unpack(content.loaded))
+    loaded = detail(content.loaded)
     return {"name": content.name, "card": _pretty(content.card), "loaded": _pretty(loaded)}
 
 

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from sezzlee_mcp.catalog.curation import OperationCuration
 from sezzlee_mcp.diagnostics import Severity
 from sezzlee_mcp.folding import fold
+from sezzlee_mcp.models.fields import PackedJSONField
 from sezzlee_mcp.openapi.descriptors import Descriptor
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -93,7 +94,7 @@ class Operation(models.Model):
     operation_id = models.CharField(_("operation id"), max_length=255, blank=True, editable=False)
     container = models.CharField(_("container"), max_length=255, blank=True, editable=False)
     view = models.CharField(_("view"), max_length=255, blank=True, editable=False)
-    descriptor = models.JSONField(_("descriptor"), editable=False)
+    descriptor = PackedJSONField(_("descriptor"), editable=False)
     descriptor_digest = models.CharField(_("descriptor digest"), max_length=64, editable=False)
     position = models.PositiveIntegerField(_("position in the document"), default=0, editable=False)
     published_name = models.CharField(_("published name"), max_length=256, blank=True, editable=False)

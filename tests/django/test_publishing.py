@@ -1,5 +1,6 @@
 """publishing.md: rows become a revision in one transaction, and every process answers from it."""
 
+import json
 import threading
 from typing import Any
 
@@ -142,9 +143,13 @@ def test_content_is_stored_in_the_order_in_which_agents_read_it(db: None, settin
     parameters = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in ("zebra", "ant", "mole")]
     sync(document("animals", parameters=parameters))
 
-    (shape,) = snapshots.loaded_shapes([snapshots.current().entries["animals"]])
+    edit("GET /animals/", description="Compiled from the row now.")  # not from the document, as the sync before
 
+    entry = snapshots.current().entries["animals"]
+    (shape,) = snapshots.loaded_shapes([entry])
     assert list(shape["inputSchema"]["properties"]) == ["zebra", "ant", "mole"]
+    assert list(json.loads(entry.card)) == ["name", "description", "parameters"]
+    assert json.loads(entry.card)["parameters"] == "zebra: string, ant: string, mole: string"
 
 
 @pytest.mark.django_db(transaction=True)
