@@ -45,6 +45,11 @@ CODES: dict[str, tuple[Severity, str]] = {
         "drf-spectacular could not describe {view}: {reason}. The other operations are not affected.",
     ),
     "endpoint_not_documented": (Severity.WARNING, "{view} has no entry in the document: {reason}."),
+    "schema_class_replaced": (
+        Severity.WARNING,
+        "{view} has the schema class {schema}, which drf-spectacular cannot read. Its own was taken, so what the class "
+        "and @extend_schema say of the view is lost. Use drf_spectacular.openapi.AutoSchema, in DEFAULT_SCHEMA_CLASS too.",
+    ),
     # references
     "circular_component_ref": (Severity.DROPPED, "The component {reference} refers to itself."),
     "external_ref_blocked": (
@@ -120,7 +125,6 @@ CODES: dict[str, tuple[Severity, str]] = {
         "The body is written as {chosen}; the alternative {media_type} has another schema and is ignored.",
     ),
     "unsupported_media_type": (Severity.DROPPED, "None of the body's media types is written: {media_types}."),
-    "unsupported_body_shape": (Severity.DROPPED, "{media_type} cannot carry this body: {reason}."),
     "streaming_response_unsupported": (
         Severity.DROPPED,
         "The only successful answer is a stream ({media_types}), which a tool result cannot hold.",

@@ -56,6 +56,7 @@ class _Run:
     discovered: dict[tuple[str, str], Any] = field(default_factory=dict)  # (path regex, method) -> callback
     documented: set[tuple[str, str]] = field(default_factory=set)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)  # view -> the schema class that it had
     versions: set[str] = field(default_factory=set)
 
 
@@ -73,7 +74,7 @@ def generate(*, progress: Progress | None = None) -> Documents:
     return Documents(
         documents=tuple(documents),
         discovered=len(run.discovered),
-        diagnostics=tuple(_undocumented(run)),
+        diagnostics=(*_replaced(run), *_undocumented(run)),
     )
 
 
@@ -84,6 +85,11 @@ def _generate_version(run: _Run, version: str | None) -> dict[str, Any]:
     # Decimals, lazy texts and the like become plain JSON here and nowhere else (P5).
     plain: dict[str, Any] = json.loads(OpenApiJsonRenderer().render(document))
     return plain
+
+
+def _replaced(run: _Run) -> Iterator[Diagnostic]:
+    for view, schema in run.replaced.items():
+        yield diagnose("schema_class_replaced", view=view, schema=schema)
 
 
 def _undocumented(run: _Run) -> Iterator[Diagnostic]:
@@ -162,8 +168,9 @@ class _OneEndpointAtATime:
 
     def create_view(self, callback: Any, method: str, request: Any = None) -> Any:
         view = super().create_view(callback, method, request)  # type: ignore[misc]
-        if not isinstance(view.schema, AutoSchema):
-            self._set_schema_to_view(view, AutoSchema())  # type: ignore[attr-defined]  # (P1)
+        if not isinstance(view.schema, AutoSchema):  # (P1)
+            self.run.replaced[view_path(callback)] = view_path(type(view.schema))
+            self._set_schema_to_view(view, AutoSchema())  # type: ignore[attr-defined]
         return view
 
     def _parse_one(

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import DisallowedHost
 from django.db.transaction import non_atomic_requests
 from django.http import HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
@@ -44,9 +45,13 @@ class McpView(View):
 
 
 def _reply(inbound: Inbound, request: HttpRequest) -> Reply:
+    try:
+        host = request.get_host()
+    except DisallowedHost:  # CommonMiddleware says so first, where the host has it
+        return refusal(400, Code.INVALID_REQUEST, "This Host is not served.")
     refused = early_refusal(
         inbound,
-        host=f"{request.scheme}://{request.get_host()}",
+        host=f"{request.scheme}://{host}",
         allowed_origins=(*settings.CSRF_TRUSTED_ORIGINS, *conf.current().allowed_origins),
     )
     if refused is not None:

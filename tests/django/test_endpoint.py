@@ -106,6 +106,14 @@ def test_trusted_and_listed_origins_are_served(shop: None, client: Client, setti
         assert post(client, Origin=origin, **bearer("alice")).status_code == 200
 
 
+def test_unknown_host_is_400_without_common_middleware_too(shop: None, client: Client, settings: Settings) -> None:
+    settings.MIDDLEWARE = []
+
+    response = post(client, Host="evil.example", **bearer("alice"))
+
+    assert (response.status_code, response.json()["error"]["message"]) == (400, "This Host is not served.")
+
+
 def test_body_over_the_limit_is_413(shop: None, client: Client, settings: Settings) -> None:
     settings.SEZZLEE_MCP = {**settings.SEZZLEE_MCP, "BODY_LIMIT_BYTES": 2000}
 

@@ -41,8 +41,13 @@ class Raising(Fine):
     schema = RaisingSchema()
 
 
-class ForeignSchema(Fine):
+class ForeignSchema(APIView):
+    """A view with a schema class of DRF's own."""
+
     schema = DrfAutoSchema(operation_id_base="Part")
+
+    def get(self, request: Request) -> Response:
+        return Response()
 
 
 class NoMethods(Fine):
@@ -109,6 +114,14 @@ def test_what_was_lost_is_named_with_its_reason() -> None:
         "NoMethods",
     }
     assert any("half built" in found.message for found in lost)
+
+
+def test_schema_class_that_was_replaced_is_reported() -> None:
+    (found,) = (found for found in discover().diagnostics if found.code == "schema_class_replaced")
+
+    assert found.message.startswith(
+        f"{__name__}.ForeignSchema has the schema class rest_framework.schemas.openapi.Auto"
+    )
 
 
 def test_excluded_view_is_reported_and_pages_are_no_operations() -> None:
