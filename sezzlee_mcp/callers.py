@@ -6,6 +6,7 @@ from functools import cached_property
 from math import ceil
 from typing import Any, cast
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
@@ -108,7 +109,8 @@ def identify(request: HttpRequest) -> Caller:
     """
     The caller, by the authenticators, permissions and throttles of the endpoint.
 
-    CallerRefused 401 with a challenge when identity is required and absent or wrong, 403, or 429.
+    CallerRefused 401 with a challenge when identity is required and absent or wrong, 403, 429, or 400 for a body
+    that claims to be a form and is none.
     """
     gate = _Gate()
     drf_request = gate.initialize_request(request)
@@ -117,7 +119,9 @@ def identify(request: HttpRequest) -> Caller:
         _authenticate(gate, drf_request)
         caller = Caller(request, drf_request.user)
         if _is_session_caller(drf_request) and not caller.is_safe_from_forgery:
-            raise exceptions.PermissionDenied("CSRF verification failed.")
+            raise exceptions.PermissionDenied(
+                "CSRF verification failed; send X-CSRFToken, or a token of your own instead of the session."
+            )
         gate.check_permissions(drf_request)
         gate.check_throttles(drf_request)
     except (exceptions.NotAuthenticated, exceptions.AuthenticationFailed) as error:
@@ -125,6 +129,10 @@ def identify(request: HttpRequest) -> Caller:
     except exceptions.Throttled as error:
         wait = {"Retry-After": str(max(1, ceil(error.wait)))} if error.wait else {}  # type: ignore[attr-defined]
         raise CallerRefused(status=429, message="Too many requests; wait and try again.", headers=wait) from None
+    except (exceptions.ParseError, SuspiciousOperation):  # the CSRF check looks for its token in a form
+        raise CallerRefused(
+            status=400, message="The body is no form that can be read; send application/json."
+        ) from None
     except exceptions.PermissionDenied as error:
         if drf_request.user and drf_request.user.is_authenticated:
             raise CallerRefused(status=403, message=f"Permission denied: {error.detail}") from None
