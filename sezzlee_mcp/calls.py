@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.shortcuts import resolve_url
+from django.urls import NoReverseMatch
 from rest_framework.settings import api_settings
 
 from sezzlee_mcp import conf, dispatch, snapshots
@@ -76,7 +77,7 @@ class CallHost:
             has_identity=self._caller.has_identity,
             limit_bytes=limit_bytes,
             narrowing=narrowing(schema),
-            login_url=resolve_url(settings.LOGIN_URL),
+            login_url=_login_url(),
         )
         return emit(self._outcome(call, entry, facts), limit_bytes=limit_bytes, narrowing=facts.narrowing)
 
@@ -128,3 +129,11 @@ class CallHost:
 
     def _emit(self, outcome: dict[str, Any] | CallError, narrowed_by: tuple[FieldProblem, ...] = ()) -> ToolResult:
         return emit(outcome, limit_bytes=conf.current().budget_bytes, narrowing=narrowed_by)
+
+
+def _login_url() -> str | None:
+    """Where the host sends people to log in; None when the URLconf in force has no such page, as a tenant's may."""
+    try:
+        return resolve_url(settings.LOGIN_URL)
+    except NoReverseMatch:
+        return None

@@ -48,7 +48,7 @@ CODES: dict[str, tuple[Severity, str]] = {
     "schema_class_replaced": (
         Severity.WARNING,
         "{view} has the schema class {schema}, which drf-spectacular cannot read. Its own was taken, so what the class "
-        "and @extend_schema say of the view is lost. Use drf_spectacular.openapi.AutoSchema, in DEFAULT_SCHEMA_CLASS too.",
+        "and @extend_schema say is lost. Use drf_spectacular.openapi.AutoSchema, in DEFAULT_SCHEMA_CLASS too.",
     ),
     # references
     "circular_component_ref": (Severity.DROPPED, "The component {reference} refers to itself."),

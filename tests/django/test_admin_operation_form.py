@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -74,6 +75,17 @@ def test_a_save_without_a_change_makes_no_generation(client: Client) -> None:
     response = save(client, change_page(BOOKS), note="Nothing.")
     assert said(response)[0] == "Nothing that an agent reads changed, so there is no new generation."
     assert Catalog.objects.generation() == 1
+
+
+def test_the_history_names_what_was_changed_and_nothing_else(client: Client) -> None:
+    Operation.objects.filter(key=BOOKS).update(search_terms=["novel"])
+    save(client, change_page(BOOKS))
+    save(client, change_page(BOOKS), title="Books", search_terms="novel\r\nstory")
+    messages = LogEntry.objects.order_by("pk").values_list("change_message", flat=True)
+    assert [json.loads(message) for message in messages] == [
+        [],
+        [{"changed": {"fields": ["Title", "Search terms"]}}],
+    ]
 
 
 def test_an_edit_of_a_hidden_operation_makes_no_generation(client: Client) -> None:
