@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 
 class PrefixMode(StrEnum):
@@ -12,6 +12,92 @@ class PrefixMode(StrEnum):
     ALWAYS = "always"
     ON_COLLISION = "on_collision"
     NEVER = "never"
+
+
+class FillKind(StrEnum):
+    """Where the value of a hidden argument comes from (curation.md, "One record per wire name")."""
+
+    CONSTANT = "constant"
+    DEFERRED = "deferred"  # a named provider, asked once per call
+    OMIT = "omit"  # nothing is sent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fill:
+    """What a hidden argument sends: ``value`` of a constant, the provider's name ``source`` of a deferred one."""
+
+    kind: FillKind
+    value: Any = None
+    source: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind.value, "value": self.value, "source": self.source}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        return cls(kind=FillKind(value["kind"]), value=value["value"], source=value["source"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentRecord:
+    """What staff say about one argument; ``name`` is its wire name, ``agent_name`` what the agent sends instead."""
+
+    name: str
+    agent_name: str | None = None
+    description: str | None = None
+    fill: Fill | None = None
+    deprecated_aliases: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "as": self.agent_name,
+            "description": self.description,
+            "hidden": self.fill and self.fill.to_json(),
+            "deprecatedAliases": list(self.deprecated_aliases),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentRule:
+    """
+    The same for every argument that the globs match (curation.md, "Rules over many operations").
+
+    A None field names nothing and matches everything. Exactly one of ``fill``, ``description`` and ``prefix``
+    says what to do; a deferred fill is none of a rule's.
+    """
+
+    argument: str
+    route: str | None = None
+    location: str | None = None
+    fill: Fill | None = None
+    description: str | None = None
+    prefix: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """
+    One of several tools of an operation, with an absolute name.
+
+    ``arguments`` replace the operation's records name by name, whole. ``body`` is a family member's own
+    self-contained schema.
+    """
+
+    name: str
+    description: str
+    arguments: tuple[ArgumentRecord, ...] = ()
+    body: dict[str, Any] | None = None
+    annotations: Mapping[str, bool] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "description": self.description,
+            "arguments": [record.to_json() for record in self.arguments],
+            "body": self.body,
+            "annotations": dict(self.annotations),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +116,9 @@ class OperationCuration:
     tags: tuple[str, ...] | None = None
     search_terms: tuple[str, ...] | None = None
     budget_bytes: int | None = None
+    arguments: tuple[ArgumentRecord, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    family_parameter: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -41,6 +130,9 @@ class OperationCuration:
             "tags": None if self.tags is None else list(self.tags),
             "searchTerms": None if self.search_terms is None else list(self.search_terms),
             "budgetBytes": self.budget_bytes,
+            "arguments": [record.to_json() for record in self.arguments],
+            "variants": [variant.to_json() for variant in self.variants],
+            "familyParameter": self.family_parameter,
         }
 
 
@@ -77,6 +169,9 @@ class Curation:
     prefix_mode: PrefixMode = PrefixMode.ON_COLLISION
     prefixes: Mapping[str, str] = field(default_factory=dict)
     budget_bytes: int = 262_144
+    argument_rules: tuple[ArgumentRule, ...] = ()
+    fill_sources: frozenset[str] = frozenset()  # the names of the host's providers
+    resolves_files: bool = False  # whether a file argument may be a reference that the host resolves
 
     def of(self, operation: str) -> OperationCuration:
         """Staff's choices for the operation with this key; none made is a curation that inherits all."""

@@ -1,9 +1,11 @@
 """A compiled tool: what an agent reads of it, what search reads of it, and how a call becomes a request."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sezzlee_mcp.canonical import digest
+from sezzlee_mcp.catalog.curation import Fill
 from sezzlee_mcp.openapi.descriptors import AuthFacts
 
 VERSION_DIGITS = 16
@@ -11,18 +13,66 @@ VERSION_DIGITS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One declared member of a deepObject query parameter; ``type`` as in ``Slot``."""
+    """
+    One declared member of an object that is written member by member: a deepObject parameter, or a form.
+
+    ``type`` as in ``Slot``, or file. ``media_type`` is a file's declared one. ``default`` is what the backend
+    takes for an omitted member where a form reads something else (a boolean, P23); ``has_default`` says there is one.
+    """
 
     name: str
     type: str
     is_array: bool = False
+    members: tuple["Member", ...] = ()
+    media_type: str | None = None
+    has_default: bool = False
+    default: Any = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "type": self.type, "array": self.is_array}
+        return {
+            "name": self.name,
+            "type": self.type,
+            "array": self.is_array,
+            "members": [member.to_json() for member in self.members],
+            "mediaType": self.media_type,
+            **({"default": self.default} if self.has_default else {}),
+        }
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        return cls(name=value["name"], type=value["type"], is_array=value.get("array", False))
+        return cls(
+            name=value["name"],
+            type=value["type"],
+            is_array=value["array"],
+            members=tuple(Member.from_json(member) for member in value["members"]),
+            media_type=value["mediaType"],
+            has_default="default" in value,
+            default=value.get("default"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposed:
+    """
+    How an agent sends one argument: its name, older names that still count, or not at all.
+
+    ``name`` is None for a hidden argument, whose value ``fill`` gives.
+    """
+
+    name: str | None
+    aliases: tuple[str, ...] = ()
+    fill: Fill | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "aliases": list(self.aliases), "fill": self.fill and self.fill.to_json()}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        return cls(
+            name=value["name"],
+            aliases=tuple(value["aliases"]),
+            fill=value["fill"] and Fill.from_json(value["fill"]),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +80,10 @@ class Slot:
     """
     Where one parameter's value goes in the request.
 
-    ``type`` is the scalar type that is written: string, integer, number, boolean, object (a deepObject,
-    whose ``members`` are declared) or any (a schema that names no one scalar type); with ``is_array`` it is
-    that of the elements. ``location`` is path, query or header.
+    ``type`` is the scalar type that is written: string, integer, number, boolean, object (a deepObject, or a
+    urlencoded querystring, whose ``members`` are declared), json (with a JSON ``content_type``) or any (a schema that
+    names no one scalar type); with ``is_array`` it is that of the elements. ``location`` as in ``Parameter``.
+    ``exposed`` is None for an argument that the agent sends under its wire name.
     """
 
     name: str
@@ -44,6 +95,9 @@ class Slot:
     explode: bool
     allow_reserved: bool = False
     members: tuple[Member, ...] = ()
+    notation: str = "bracket"
+    content_type: str | None = None
+    exposed: Exposed | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -56,6 +110,9 @@ class Slot:
             "explode": self.explode,
             "allowReserved": self.allow_reserved,
             "members": [member.to_json() for member in self.members],
+            "notation": self.notation,
+            "contentType": self.content_type,
+            "exposed": self.exposed and self.exposed.to_json(),
         }
 
     @classmethod
@@ -70,6 +127,9 @@ class Slot:
             explode=value["explode"],
             allow_reserved=value["allowReserved"],
             members=tuple(Member.from_json(member) for member in value["members"]),
+            notation=value["notation"],
+            content_type=value["contentType"],
+            exposed=value["exposed"] and Exposed.from_json(value["exposed"]),
         )
 
 
@@ -78,8 +138,10 @@ class BodyTemplate:
     """
     How the request body is written.
 
-    Field mode (``argument`` is None): ``properties`` are the arguments that are body fields, and undeclared
-    keys pass only when ``is_open``. Root mode: the value of ``argument`` is the whole body.
+    Field mode (``argument`` is None): ``properties`` are the wire names of the body's fields, and undeclared
+    keys pass only when ``is_open``. Root mode: the value of ``argument`` is the whole body. ``exposed`` holds, by
+    wire name (root mode: by ``argument``), the fields that are not sent under it. ``form`` are the fields of a form,
+    or the one file of a binary body, named as the argument; ``file_content_type`` as in ``Body``.
     """
 
     content_type: str
@@ -87,6 +149,10 @@ class BodyTemplate:
     properties: tuple[str, ...] = ()
     is_open: bool = False
     required: bool = True
+    form: tuple[Member, ...] = ()
+    notation: str = "bracket"
+    file_content_type: str | None = None
+    exposed: Mapping[str, Exposed] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -95,6 +161,10 @@ class BodyTemplate:
             "properties": list(self.properties),
             "open": self.is_open,
             "required": self.required,
+            "form": [member.to_json() for member in self.form],
+            "notation": self.notation,
+            "fileContentType": self.file_content_type,
+            "exposed": {name: exposed.to_json() for name, exposed in self.exposed.items()},
         }
 
     @classmethod
@@ -105,6 +175,10 @@ class BodyTemplate:
             properties=tuple(value["properties"]),
             is_open=value["open"],
             required=value["required"],
+            form=tuple(Member.from_json(member) for member in value["form"]),
+            notation=value["notation"],
+            file_content_type=value["fileContentType"],
+            exposed={name: Exposed.from_json(exposed) for name, exposed in value["exposed"].items()},
         )
 
 
@@ -126,6 +200,7 @@ class Template:
     resolver_route: str | None = None
     view: str | None = None
     is_localized: bool = False
+    file_sources: tuple[str, ...] = ("text", "base64")
 
     @property
     def argument_names(self) -> tuple[str, ...]:
@@ -145,6 +220,7 @@ class Template:
             "resolverRoute": self.resolver_route,
             "view": self.view,
             "isLocalized": self.is_localized,
+            "fileSources": list(self.file_sources),
         }
 
     @classmethod
@@ -158,6 +234,7 @@ class Template:
             resolver_route=value["resolverRoute"],
             view=value["view"],
             is_localized=value["isLocalized"],
+            file_sources=tuple(value["fileSources"]),
         )
 
 

@@ -1,6 +1,6 @@
 """The neutral, typed form of an operation that every later step reads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 # An operation object of the document carries this key when the document was generated in process; its
@@ -76,7 +76,8 @@ class Parameter:
     """
     One parameter, its schema normalised to JSON Schema 2020-12 with its own ``$defs``.
 
-    ``location`` is path, query or header; ``style`` and ``explode`` are always explicit.
+    ``location`` is path, query, header, cookie or querystring (the whole query); ``style`` and ``explode`` are
+    always explicit. ``content_type`` is the media type of a parameter that is described by ``content``.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Parameter:
     style: str
     explode: bool
     allow_reserved: bool = False
+    content_type: str | None = None
     description: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -97,6 +99,7 @@ class Parameter:
             "style": self.style,
             "explode": self.explode,
             "allowReserved": self.allow_reserved,
+            "contentType": self.content_type,
             "description": self.description,
         }
 
@@ -110,24 +113,49 @@ class Parameter:
             style=value["style"],
             explode=value["explode"],
             allow_reserved=value["allowReserved"],
+            content_type=value["contentType"],
             description=value["description"],
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """The request body in the one media type that was chosen for it."""
+    """
+    The request body in the one media type that was chosen for it.
+
+    ``file_content_type`` is multipart/form-data when JSON was chosen, multipart is declared too and the schema has
+    a file field: a call that supplies a file is written so (P23). ``defaults`` are those of the root's fields, which
+    no published schema carries; a form needs them for booleans. ``notation`` is how a form names nested members:
+    bracket, dot or drf (invoke.md, "Bodies").
+    """
 
     schema: dict[str, Any]
     required: bool
     content_type: str
+    file_content_type: str | None = None
+    defaults: dict[str, Any] = field(default_factory=dict)
+    notation: str = "bracket"
 
     def to_json(self) -> dict[str, Any]:
-        return {"schema": self.schema, "required": self.required, "contentType": self.content_type}
+        return {
+            "schema": self.schema,
+            "required": self.required,
+            "contentType": self.content_type,
+            "fileContentType": self.file_content_type,
+            "defaults": self.defaults,
+            "notation": self.notation,
+        }
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        return cls(schema=value["schema"], required=value["required"], content_type=value["contentType"])
+        return cls(
+            schema=value["schema"],
+            required=value["required"],
+            content_type=value["contentType"],
+            file_content_type=value["fileContentType"],
+            defaults=value["defaults"],
+            notation=value["notation"],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
