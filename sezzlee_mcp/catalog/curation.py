@@ -74,6 +74,16 @@ class ArgumentRule:
     description: str | None = None
     prefix: str | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "argument": self.argument,
+            "route": self.route,
+            "location": self.location,
+            "hidden": self.fill and self.fill.to_json(),
+            "description": self.description,
+            "prefix": self.prefix,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
@@ -81,13 +91,14 @@ class Variant:
     One of several tools of an operation, with an absolute name.
 
     ``arguments`` replace the operation's records name by name, whole. ``body`` is a family member's own
-    self-contained schema.
+    self-contained schema, ``body_required`` whether that body has to be sent.
     """
 
     name: str
     description: str
     arguments: tuple[ArgumentRecord, ...] = ()
     body: dict[str, Any] | None = None
+    body_required: bool = True
     annotations: Mapping[str, bool] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -96,6 +107,7 @@ class Variant:
             "description": self.description,
             "arguments": [record.to_json() for record in self.arguments],
             "body": self.body,
+            "bodyRequired": self.body_required,
             "annotations": dict(self.annotations),
         }
 

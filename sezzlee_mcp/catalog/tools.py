@@ -56,15 +56,27 @@ class Exposed:
     """
     How an agent sends one argument: its name, older names that still count, or not at all.
 
-    ``name`` is None for a hidden argument, whose value ``fill`` gives.
+    ``name`` is None for a hidden argument, whose value ``fill`` gives; its ``aliases`` are then names that are
+    refused. ``required`` says that a call has to send exactly one of the name and the aliases.
     """
 
     name: str | None
     aliases: tuple[str, ...] = ()
     fill: Fill | None = None
+    required: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that an agent may send, the one that is in force first."""
+        return () if self.name is None else (self.name, *self.aliases)
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "aliases": list(self.aliases), "fill": self.fill and self.fill.to_json()}
+        return {
+            "name": self.name,
+            "aliases": list(self.aliases),
+            "fill": self.fill and self.fill.to_json(),
+            "required": self.required,
+        }
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
@@ -72,6 +84,7 @@ class Exposed:
             name=value["name"],
             aliases=tuple(value["aliases"]),
             fill=value["fill"] and Fill.from_json(value["fill"]),
+            required=value["required"],
         )
 
 
@@ -205,10 +218,11 @@ class Template:
     @property
     def argument_names(self) -> tuple[str, ...]:
         """The names an agent may send, in published order: parameters first, then the body's."""
-        names = tuple(slot.name for slot in self.slots)
-        if self.body is None:
-            return names
-        return (*names, *self.body.properties) if self.body.argument is None else (*names, self.body.argument)
+        exposures = [(slot.name, slot.exposed) for slot in self.slots]
+        if self.body is not None:
+            wire_names = self.body.properties if self.body.argument is None else (self.body.argument,)
+            exposures += [(name, self.body.exposed.get(name)) for name in wire_names]
+        return tuple(name for wire, exposed in exposures for name in (exposed.names if exposed else (wire,)))
 
     def to_json(self) -> dict[str, Any]:
         return {
