@@ -89,6 +89,22 @@ CODES: dict[str, tuple[Severity, str]] = {
         Severity.WARNING,
         "The cookie {name} looks like identity by its name only; no security scheme of the document names it.",
     ),
+    "identity_carrier_parameter": (
+        Severity.DROPPED,
+        "Parameter {name} in {location} would set what says who the caller is; no argument does that.",
+    ),
+    "invalid_cookie_name": (
+        Severity.DROPPED,
+        "The cookie name {name} is no token of RFC 6265, so no Cookie header can hold it.",
+    ),
+    "multiple_querystring": (
+        Severity.DROPPED,
+        "Parameter {name} is the whole query, and another parameter already is.",
+    ),
+    "querystring_with_query": (
+        Severity.DROPPED,
+        "Parameter {name} is the whole query, and there are query parameters beside it: {others}.",
+    ),
     "duplicate_parameter": (
         Severity.WARNING,
         "Parameter {name} in {location} is declared twice; the last declaration is used.",
@@ -103,7 +119,7 @@ CODES: dict[str, tuple[Severity, str]] = {
     ),
     "unsupported_parameter_location": (
         Severity.DROPPED,
-        "Parameter {name} is in {location}; path, query and header parameters are written.",
+        "Parameter {name} is in {location}; path, query, querystring, header and cookie parameters are written.",
     ),
     "undeclared_path_parameter": (
         Severity.WARNING,
@@ -122,9 +138,11 @@ CODES: dict[str, tuple[Severity, str]] = {
     "unsupported_body_on_method": (Severity.WARNING, "A body on {method} is not sent."),
     "request_media_type_alternative_ignored": (
         Severity.WARNING,
-        "The body is written as {chosen}; the alternative {media_type} has another schema and is ignored.",
+        "The body is written as {chosen}; the alternative {media_type} is ignored.",
     ),
     "unsupported_media_type": (Severity.DROPPED, "None of the body's media types is written: {media_types}."),
+    "unsupported_body_shape": (Severity.DROPPED, "A body of type {media_type} cannot be written: {reason}."),
+    "unsupported_encoding": (Severity.DROPPED, "The encoding of field {name} is not written: {reason}."),
     "streaming_response_unsupported": (
         Severity.DROPPED,
         "The only successful answer is a stream ({media_types}), which a tool result cannot hold.",

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sezzlee_mcp.diagnostics import Diagnostic
-from sezzlee_mcp.openapi.bodies import BodyRequired, lower_body
+from sezzlee_mcp.openapi.bodies import BodyReader, BodyRequired
 from sezzlee_mcp.openapi.credentials import SecuritySchemes
 from sezzlee_mcp.openapi.descriptors import ENDPOINT_KEY, Descriptor, Endpoint
 from sezzlee_mcp.openapi.findings import Findings, FirstOnly, kind
+from sezzlee_mcp.openapi.forms import BRACKET
 from sezzlee_mcp.openapi.metadata import (
     read_endpoint,
     read_extension,
@@ -55,31 +56,33 @@ class Lowered:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def lower(document: Any, *, body_required: BodyRequired = "declared") -> Lowered:
+def lower(document: Any, *, body_required: BodyRequired = "declared", notation: str = BRACKET) -> Lowered:
     """
     The descriptors of an OpenAPI 3.0, 3.1 or 3.2 document.
 
     Any JSON value is taken: what a document says is a diagnostic, and costs at most the operation it is
-    said of. ``body_required`` is what a body means that does not say whether it is required. Descriptors
-    share schemas with each other, so none is changed in place.
+    said of. ``body_required`` is what a body means that does not say whether it is required; ``notation`` is how a
+    form names nested members: bracket, dot, or drf for a document that drf-spectacular made, whose media types all
+    repeat one schema. Descriptors share schemas with each other, so none is changed in place.
     """
     findings = Findings()
     document = writable_part(document, findings)
     dialect = dialect_of(document, findings)
     if dialect is None:
         return Lowered(descriptors=(), diagnostics=findings.diagnostics)
-    return _Document(document, dialect, body_required, findings).lowered()
+    return _Document(document, dialect, body_required, notation, findings).lowered()
 
 
 class _Document:
     """What the operations of one document share while they are lowered."""
 
     def __init__(
-        self, document: dict[str, Any], dialect: Dialect, body_required: BodyRequired, findings: Findings
+        self, document: dict[str, Any], dialect: Dialect, body_required: BodyRequired, notation: str, findings: Findings
     ) -> None:
         self._document = Located(value=document, at="")
         self._has_query_method = dialect.has_query_method
         self._body_required: BodyRequired = body_required
+        self._notation = notation
         self._findings = findings
         self._once = FirstOnly(findings)
         self._references = References(document, dialect)
@@ -148,6 +151,9 @@ class _Document:
         reader = ParameterReader(
             route=source.route, path=source.path_at, schemes=self._schemes, slots=self._slots, findings=findings
         )
+        body_reader = BodyReader(
+            body_required=self._body_required, notation=self._notation, slots=self._slots, findings=findings
+        )
         tags = read_tags(operation, findings)
         return Descriptor(
             method=method,
@@ -158,7 +164,7 @@ class _Document:
             description=text_of(operation.member("description")),
             deprecated=operation.value.get("deprecated") is True,
             parameters=reader.lower(source.item, operation),
-            body=lower_body(operation, method, self._body_required, self._slots, findings),
+            body=body_reader.lower(operation, method),
             responses=lower_responses(operation, self._slots, findings, self._once),
             tags=tags,
             search_terms=read_search_terms(operation, findings),

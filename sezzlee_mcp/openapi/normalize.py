@@ -1,6 +1,5 @@
 """One schema of an OpenAPI document -> JSON Schema 2020-12 (operations.md, "Normalising")."""
 
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
@@ -50,7 +49,7 @@ class Normalizer:
             return {}
         raw = self._rewritten(schema, at)
         nullable = raw.get("nullable") is True
-        normal = _joined(self._members(raw, at, (*enclosing, raw)))
+        normal = _joined(self._with_constants(raw, self._members(raw, at, (*enclosing, raw))))
         normal = rewrites.untype_foreign_enum(normal, nullable=nullable)
         return rewrites.admit_null(normal) if nullable else normal
 
@@ -120,6 +119,26 @@ class Normalizer:
             self._malformed("type", value, at)
         return {"type": rewrites.type_keyword(types)} if types else {}
 
+    def _with_constants(self, raw: dict[str, Any], normal: dict[str, Any]) -> dict[str, Any]:
+        """The union with the discriminator's value in each member that its mapping names (P37)."""
+        discriminator = raw.get("discriminator")
+        if not isinstance(discriminator, dict) or not isinstance(name := discriminator.get("propertyName"), str):
+            return normal
+        values = self._references.mapped(discriminator.get("mapping"))
+        for keyword in ("oneOf", "anyOf"):
+            members = zip(raw.get(keyword) or (), normal.get(keyword, ()), strict=False)
+            told = [self._told_apart(source, member, name, values) for source, member in members]
+            normal = {**normal, keyword: told} if told else normal
+        return normal
+
+    def _told_apart(self, source: Any, member: Any, name: str, values: dict[str, list[str]]) -> Any:
+        reference = source.get("$ref") if isinstance(source, dict) else None
+        named = values.get(reference, []) if isinstance(reference, str) else []
+        declared = self._references.properties_of([source]) if named else {}
+        if not named or member.keys() != {"$ref"} or self._is_hidden(declared.get(name)):
+            return member
+        return {**member, "properties": {name: {"const": named[0]} if len(named) == 1 else {"enum": named}}}
+
     def _schemas_by_name(
         self, keyword: str, schemas: dict[str, Any], at: str, around: tuple[Any, ...]
     ) -> dict[str, Any]:
@@ -148,30 +167,12 @@ class Normalizer:
         own = enclosing[-1].get("properties")
         declared = own if isinstance(own, dict) else {}
         if not all(name in declared for name in names):
-            declared = self._declared(enclosing)
+            declared = self._references.properties_of(enclosing)
         for name in names:
             if name not in declared:
                 self._findings.add("required_property_undeclared", at, name=name)
         kept = [name for name in names if name in declared and not self._is_hidden(declared[name])]
         return {"required": kept} if kept else {}
-
-    def _declared(self, schemas: Iterable[dict[str, Any]]) -> dict[str, Any]:
-        """Every property that these schemas, and those which describe the same value with them, have by name."""
-        declared: dict[str, Any] = {}
-        waiting: list[Any] = list(schemas)
-        seen: set[int] = set()
-        while waiting:
-            schema = waiting.pop()
-            if not isinstance(schema, dict) or id(schema) in seen:
-                continue
-            seen.add(id(schema))
-            waiting.append(self._references.target(schema))
-            properties = schema.get("properties")
-            declared.update(properties if isinstance(properties, dict) else {})
-            for keyword in ("allOf", "anyOf", "oneOf"):
-                members = schema.get(keyword)
-                waiting.extend(members if isinstance(members, list) else ())
-        return declared
 
 
 def _joined(schema: dict[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sezzlee_mcp.openapi import rewrites
 from sezzlee_mcp.openapi.credentials import Carrier, SecuritySchemes, carrier, looks_like_identity
 from sezzlee_mcp.openapi.descriptors import Parameter
 from sezzlee_mcp.openapi.findings import Findings, kind
+from sezzlee_mcp.openapi.forms import Form
+from sezzlee_mcp.openapi.media_types import TEXT, URLENCODED, essence, is_json
 from sezzlee_mcp.openapi.normalize import Direction
 from sezzlee_mcp.openapi.references import Located
 from sezzlee_mcp.openapi.slots import Slots
@@ -16,8 +19,13 @@ STYLES = {
     "path": ("simple", "label", "matrix"),
     "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
     "header": ("simple", "form"),
+    "cookie": ("form", "cookie"),
+    "querystring": ("form",),
 }
+_EXPLODED = frozenset({"form", "cookie"})  # the styles that explode unless they say otherwise
 _RESERVED_HEADERS = frozenset({"accept", "content-type", "authorization"})
+_IDENTITY_HEADERS = frozenset({"cookie", "proxy-authorization"})
+_COOKIE_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
@@ -41,7 +49,9 @@ class ParameterReader:
         declared = {**self._declared(item), **self._declared(operation)}
         used = self.schemes.used_by(operation)
         variables = variables_of(self.route)
-        named = [self._lowered(parameter) for parameter in declared.values() if self._is_argument(parameter, used)]
+        arguments = [parameter for parameter in declared.values() if self._is_argument(parameter, used)]
+        self._check_querystrings(arguments)
+        named = [self._lowered(parameter) for parameter in arguments]
         for name in sorted({name for name in variables if variables.count(name) > 1}):
             self.findings.add("path_parameter_repeated", self.path, name=name)
         missing = [name for name in dict.fromkeys(variables) if ("path", name) not in declared]
@@ -89,18 +99,51 @@ class ParameterReader:
             return True
         return False
 
+    def _check_querystrings(self, arguments: Iterable[Located]) -> None:
+        """A querystring parameter is the whole query: there is no second one, and nothing beside it."""
+        by_location: dict[str, list[Located]] = {"query": [], "querystring": []}
+        for parameter in arguments:
+            by_location.setdefault(parameter.value["in"], []).append(parameter)
+        others = ", ".join(parameter.value["name"] for parameter in by_location["query"])
+        for position, parameter in enumerate(by_location["querystring"]):
+            name = parameter.value["name"]
+            if position:
+                self.findings.add("multiple_querystring", parameter.at, name=name)
+            if others:
+                self.findings.add("querystring_with_query", parameter.at, name=name, others=others)
+
     def _lowered(self, parameter: Located) -> Parameter | None:
         name, location = parameter.value["name"], parameter.value["in"]
-        content = parameter.member("content")
         if location not in STYLES:
             self.findings.add("unsupported_parameter_location", parameter.at, name=name, location=location)
-        elif content.value is not None:
-            media_types = ", ".join(content.mapping) or "of no media type"
-            self.findings.add(
-                "unsupported_parameter_content", content.at, name=name, location=location, media_types=media_types
-            )
+        elif self._carries_identity(name, location):
+            self.findings.add("identity_carrier_parameter", parameter.at, name=name, location=location)
+        elif location == "cookie" and not _COOKIE_NAME.fullmatch(name):
+            self.findings.add("invalid_cookie_name", parameter.at, name=name)
+        elif location == "querystring" or parameter.member("content").value is not None:
+            return self._with_content(parameter)
         elif (written := self._written_form(parameter)) is not None:
-            return self._with_schema(parameter, *written)
+            return self._with_schema(parameter, parameter.member("schema"), *written)
+        return None
+
+    def _carries_identity(self, name: str, location: str) -> bool:
+        if location == "header" and name.lower() in _IDENTITY_HEADERS:
+            return True
+        return carrier(location, name) in self.schemes.carriers.values()
+
+    def _with_content(self, parameter: Located) -> Parameter | None:
+        """The parameter that is one media type written as a text: style and explode say nothing of it."""
+        name, location, content = parameter.value["name"], parameter.value["in"], parameter.member("content")
+        said = ", ".join(content.mapping) or "of no media type"
+        if len(content.mapping) == 1:
+            [media_type] = content.mapping
+            schema = content.member(media_type).member("schema")
+            lowered = self._with_schema(parameter, schema, STYLES[location][0], False, essence(media_type))
+            reason = _unwritable(lowered)
+            if reason is None:
+                return lowered
+            said = f"{media_type} ({reason})"
+        self.findings.add("unsupported_parameter_content", content.at, name=name, location=location, media_types=said)
         return None
 
     def _written_form(self, parameter: Located) -> tuple[str, bool] | None:
@@ -115,11 +158,13 @@ class ParameterReader:
             reason = f"explode of parameter {name} is {kind(explode.value)}, not a boolean"
             self.findings.add("operation_invalid", explode.at, reason=reason)
             return None
-        return written, written == "form" if explode.value is None else explode.value
+        return written, written in _EXPLODED if explode.value is None else explode.value
 
-    def _with_schema(self, parameter: Located, style: str, explode: bool) -> Parameter:
+    def _with_schema(
+        self, parameter: Located, schema: Located, style: str, explode: bool, content_type: str | None = None
+    ) -> Parameter:
         raw = parameter.value
-        slot = self.slots.read(parameter.member("schema"), Direction.REQUEST, self.findings)
+        slot = self.slots.read(schema, Direction.REQUEST, self.findings)
         if slot.is_circular:
             self.findings.add("recursive_parameter_schema", parameter.at, name=raw["name"])
         description = raw.get("description")
@@ -131,6 +176,7 @@ class ParameterReader:
             style=style,
             explode=explode,
             allow_reserved=raw["in"] == "query" and raw.get("allowReserved") is True,
+            content_type=content_type,
             description=description if isinstance(description, str) and description else None,
         )
 
@@ -149,3 +195,15 @@ class ParameterReader:
                 )
             )
         return parameters
+
+
+def _unwritable(parameter: Parameter) -> str | None:
+    """Why the parameter's content is not written; None when it is."""
+    media_type, is_whole_query = str(parameter.content_type), parameter.location == "querystring"
+    if is_json(media_type):
+        return None
+    if media_type == TEXT and not is_whole_query:
+        return None if set(rewrites.type_list(parameter.schema)) <= {"string"} else "a text is a string"
+    if media_type == URLENCODED and is_whole_query:
+        return Form(schema=parameter.schema).misfit(allows_files=False)
+    return "not one of its media types"

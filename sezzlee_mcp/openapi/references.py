@@ -1,6 +1,7 @@
 """What a ``$ref`` leads to: values are followed here, schemas are given the name of their definition."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
@@ -85,6 +86,39 @@ class References:
             schema = self.at(unquote(reference[1:]))
         return schema
 
+    def properties_of(self, schemas: Iterable[Any]) -> dict[str, Any]:
+        """Every property that these schemas, and those which describe the same value with them, have by name."""
+        declared: dict[str, Any] = {}
+        waiting = list(schemas)
+        seen: set[int] = set()
+        while waiting:
+            schema = waiting.pop()
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            waiting.append(self.target(schema))
+            properties = schema.get("properties")
+            declared.update(properties if isinstance(properties, dict) else {})
+            for keyword in ("allOf", "anyOf", "oneOf"):
+                members = schema.get(keyword)
+                waiting.extend(members if isinstance(members, list) else ())
+        return declared
+
+    def effective(self, schema: Any) -> dict[str, Any]:
+        """The schema object whose keywords count: in 3.0 nothing stands beside a reference."""
+        if isinstance(schema, dict) and "$ref" in schema and self.dialect.ignores_ref_siblings:
+            schema = self.target(schema)
+        return schema if isinstance(schema, dict) else {}
+
+    def mapped(self, mapping: Any) -> dict[str, list[str]]:
+        """The values of a discriminator's mapping by the reference that each stands for; a name is a component's."""
+        values: dict[str, list[str]] = {}
+        for value, named in (mapping if isinstance(mapping, dict) else {}).items():
+            if isinstance(named, str):
+                is_component = self.at(SCHEMAS + pointer(named)[1:]) is not None
+                values.setdefault(f"#{SCHEMAS}{named}" if is_component else named, []).append(value)
+        return values
+
     def definition_of(self, path: str) -> str:
         """The key in ``$defs`` of the schema at ``path``: a component's name, the pointer of any other schema."""
         tail = path.removeprefix(SCHEMAS)
@@ -112,6 +146,11 @@ class References:
 def definition_ref(definition: str) -> str:
     """The ``$ref`` that reaches this key of the slot's own ``$defs``."""
     return "#/$defs/" + quote(pointer(definition)[1:], safe=_FRAGMENT_SAFE)
+
+
+def definition_of_ref(reference: str) -> str:
+    """The key of the slot's own ``$defs`` that ``definition_ref`` reaches with it."""
+    return _unescaped(unquote(reference.removeprefix("#/$defs/")))
 
 
 def _step(value: Any, token: str) -> Any:

@@ -46,7 +46,7 @@ def distinct_parts(descriptors: tuple[Descriptor, ...]) -> dict[bytes, Any]:
 def test_real_document_gives_valid_and_complete_schemas(path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
 
-    lowered = lower(document, body_required="always")
+    lowered = lower(document, body_required="always", notation="drf")
 
     dropped = {item.operation for item in lowered.diagnostics if item.severity is Severity.DROPPED}
     assert {item.severity for item in lowered.diagnostics} <= {Severity.DROPPED, Severity.WARNING}
@@ -64,6 +64,8 @@ def operations(document: dict[str, Any]) -> int:
 
 @pytest.mark.skipif(not (FOLDER / "babybuddy.json").exists(), reason=f"no babybuddy.json in {FOLDER}")
 def test_baby_buddy_loses_nothing() -> None:
-    lowered = lower(json.loads((FOLDER / "babybuddy.json").read_text(encoding="utf-8")), body_required="always")
+    document = json.loads((FOLDER / "babybuddy.json").read_text(encoding="utf-8"))
+
+    lowered = lower(document, body_required="always", notation="drf")
 
     assert (len(lowered.descriptors), lowered.diagnostics) == (92, ())

@@ -26,6 +26,8 @@ SEED = {
                 "parameters": [
                     {"name": "q", "in": "query", "style": "form", "explode": False, "schema": {"type": "array"}},
                     {"name": "sid", "in": "cookie", "schema": {"type": "string"}},
+                    {"name": "lang", "in": "cookie", "schema": {"type": "string"}},
+                    {"name": "all", "in": "header", "content": {"text/plain": {"schema": {"type": "string"}}}},
                 ],
                 "responses": {
                     "200": {

@@ -31,6 +31,9 @@ def names(lowered: Lowered) -> list[str]:
         ("query", {"style": "deepObject", "explode": True}, "deepObject", True),
         ("header", {}, "simple", False),
         ("header", {"style": "form"}, "form", True),
+        ("cookie", {}, "form", True),
+        ("cookie", {"explode": False}, "form", False),
+        ("cookie", {"style": "cookie"}, "cookie", True),
     ],
 )
 def test_style_and_explode_are_always_explicit(location: str, members: Any, style: str, explode: bool) -> None:
@@ -51,6 +54,8 @@ def test_style_and_explode_are_always_explicit(location: str, members: Any, styl
     [
         ("path", "form"),
         ("path", "deepObject"),
+        ("cookie", "simple"),
+        ("cookie", "deepObject"),
         ("query", "simple"),
         ("query", "matrix"),
         ("header", "spaceDelimited"),
@@ -145,25 +150,38 @@ SCHEMES = {
 
 
 @pytest.mark.parametrize(
-    ("security", "left"),
+    ("security", "credentials"),
     [
-        ({}, ["x-api-key", "ticket"]),
-        ({"security": []}, ["x-api-key", "ticket"]),
-        ({"security": [{"key": []}]}, ["ticket"]),
-        ({"security": [{"alias": []}, {}]}, ["ticket"]),
-        ({"security": [{"key": [], "ticket": []}]}, []),
-        ({"security": [{"bearer": []}, {"broken": []}, {"lost": []}, {"ghost": []}, "key"]}, ["x-api-key", "ticket"]),
-        ({"security": "key"}, ["x-api-key", "ticket"]),
+        ({}, []),
+        ({"security": []}, []),
+        ({"security": [{"key": []}]}, ["x-api-key"]),
+        ({"security": [{"alias": []}, {}]}, ["x-api-key"]),
+        ({"security": [{"key": [], "ticket": []}]}, ["x-api-key", "ticket"]),
+        ({"security": [{"bearer": []}, {"broken": []}, {"lost": []}, {"ghost": []}, "key"]}, []),
+        ({"security": "key"}, []),
     ],
     ids=str,
 )
-def test_carrier_of_a_scheme_that_the_operation_uses_is_no_argument(security: Any, left: list[str]) -> None:
-    operation = {"parameters": [parameter("x-api-key", "header"), parameter("ticket")], "responses": OK, **security}
+def test_carrier_of_a_scheme_is_never_an_argument(security: Any, credentials: list[str]) -> None:
+    carriers = {"x-api-key": parameter("x-api-key", "header"), "ticket": parameter("ticket")}
+    operation = {"parameters": list(carriers.values()), "responses": OK, **security}
 
     lowered = lower(with_operation(operation, components={"securitySchemes": SCHEMES}))
 
-    assert names(lowered) == left
-    assert [item.code for item in lowered.diagnostics] == ["credential_parameter_ignored"] * (2 - len(left))
+    expected = {
+        (f"{GET}/parameters/{index}", "credential_parameter_ignored" if name in credentials else refused)
+        for index, name in enumerate(carriers)
+        for refused in ["identity_carrier_parameter"]
+    }
+    assert {(item.pointer, item.code) for item in lowered.diagnostics} == expected
+    assert [names(lowered)] == [[]] if len(credentials) == 2 else lowered.descriptors == ()
+
+
+@pytest.mark.parametrize("name", ["Cookie", "cookie", "Proxy-Authorization"])
+def test_header_that_says_who_the_caller_is_costs_the_operation(name: str) -> None:
+    lowered = lower_parameters(parameter(name, "header"))
+
+    assert (lowered.descriptors, codes(lowered)) == ((), [("identity_carrier_parameter", f"{GET}/parameters/0")])
 
 
 def test_security_of_the_document_holds_where_the_operation_names_none() -> None:
@@ -194,7 +212,7 @@ def test_cookie_that_carries_identity_is_no_argument(name: str, expected: list[s
 
 
 @pytest.mark.parametrize("required", [True, False])
-@pytest.mark.parametrize("location", ["cookie", "querystring", "body", "Query", ""])
+@pytest.mark.parametrize("location", ["body", "Query", ""])
 def test_location_that_is_not_written_costs_the_operation(location: str, required: bool) -> None:
     lowered = lower_parameters(parameter("lang", location, required=required))
 
@@ -202,12 +220,95 @@ def test_location_that_is_not_written_costs_the_operation(location: str, require
     assert codes(lowered) == [("unsupported_parameter_location", f"{GET}/parameters/0")]
 
 
-@pytest.mark.parametrize("content", [{"application/json": {"schema": {}}}, {}, [], "x"], ids=str)
-def test_content_instead_of_a_schema_costs_the_operation(content: Any) -> None:
-    lowered = lower_parameters({"name": "q", "in": "query", "content": content})
+@pytest.mark.parametrize("name", ["la ng", "a;b", "a=b", "é", "", "a,b", "(a)", "a\n"])
+def test_cookie_name_that_is_no_token_costs_the_operation(name: str) -> None:
+    lowered = lower_parameters(parameter(name, "cookie"))
+
+    assert (lowered.descriptors, codes(lowered)) == ((), [("invalid_cookie_name", f"{GET}/parameters/0")])
+
+
+def content(media_type: str, schema: Any, location: str = "query", name: str = "q") -> dict[str, Any]:
+    return {"name": name, "in": location, "content": {media_type: {"schema": schema}}}
+
+
+FILTER = {"type": "object", "properties": {"status": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("location", "declared", "schema", "style", "content_type"),
+    [
+        ("query", "application/json", FILTER, "form", "application/json"),
+        ("path", "application/vnd.api+json", FILTER, "simple", "application/vnd.api+json"),
+        ("header", "Text/JSON; charset=utf-8", FILTER, "simple", "text/json"),
+        ("cookie", "application/json", {"type": "array"}, "form", "application/json"),
+        ("query", "text/plain", {"type": "string"}, "form", "text/plain"),
+        ("query", "text/plain", {}, "form", "text/plain"),
+        ("querystring", "application/json", FILTER, "form", "application/json"),
+        ("querystring", "application/x-www-form-urlencoded", FILTER, "form", "application/x-www-form-urlencoded"),
+    ],
+)
+def test_parameter_described_by_content_carries_its_media_type(
+    location: str, declared: str, schema: Any, style: str, content_type: str
+) -> None:
+    made = only(lower_parameters(content(declared, schema, location, "it"), path="/items/{it}/"))
+
+    assert made.parameters[0] == Parameter(
+        name="it",
+        location=location,
+        required=location == "path",
+        schema=schema,
+        style=style,
+        explode=False,
+        content_type=content_type,
+    )
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"name": "q", "in": "query", "content": {}},
+        {"name": "q", "in": "query", "content": []},
+        {"name": "q", "in": "query", "content": "x"},
+        {"name": "q", "in": "query", "content": {"application/json": {}, "text/plain": {}}},
+        content("application/xml", {}),
+        content("text/plain", FILTER),
+        content("text/plain", {"type": ["string", "null"]}),
+        content("application/x-www-form-urlencoded", FILTER),
+        content("text/plain", {"type": "string"}, "querystring"),
+        content("application/x-www-form-urlencoded", {"type": "object"}, "querystring"),
+        content("application/x-www-form-urlencoded", {**FILTER, "additionalProperties": True}, "querystring"),
+        {**content("application/json", {}, "querystring"), "content": None, "schema": FILTER},
+    ],
+    ids=str,
+)
+def test_content_that_is_not_written_costs_the_operation(declared: Any) -> None:
+    lowered = lower_parameters(declared)
 
     assert lowered.descriptors == ()
     assert codes(lowered) == [("unsupported_parameter_content", f"{GET}/parameters/0/content")]
+
+
+def test_querystring_is_the_whole_query_and_only_one_is() -> None:
+    whole = content("application/json", {}, "querystring", "a")
+
+    lowered = lower_parameters(whole, parameter(), {**whole, "name": "b"}, parameter("X-A", "header"))
+
+    assert lowered.descriptors == ()
+    assert codes(lowered) == [
+        ("querystring_with_query", f"{GET}/parameters/0"),
+        ("multiple_querystring", f"{GET}/parameters/2"),
+        ("querystring_with_query", f"{GET}/parameters/2"),
+    ]
+
+
+def test_querystring_beside_a_query_parameter_that_is_the_credential_is_the_whole_query() -> None:
+    operation = {
+        "parameters": [content("application/json", {}, "querystring", "a"), parameter("ticket")],
+        "security": [{"ticket": []}],
+        "responses": OK,
+    }
+
+    assert names(lower(with_operation(operation, components={"securitySchemes": SCHEMES}))) == ["a"]
 
 
 @pytest.mark.parametrize(

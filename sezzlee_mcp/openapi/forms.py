@@ -1,0 +1,125 @@
+"""Which schemas a form can carry, and which of its fields are files (operations.md, "Bodies")."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sezzlee_mcp.openapi import rewrites
+from sezzlee_mcp.openapi.references import definition_of_ref
+
+BRACKET = "bracket"
+DRF = "drf"  # DRF's own form parser reads lists of objects and objects in objects, to any depth
+_STRUCTURAL = frozenset("[].")
+
+
+def is_file(schema: Any) -> bool:
+    """Whether a form writes it as a file part: it has a media type and is not a text that encodes bytes."""
+    return (
+        isinstance(schema, dict)
+        and "contentMediaType" in schema
+        and "contentEncoding" not in schema
+        and [name for name in rewrites.type_list(schema) if name != "null"] == ["string"]
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A normalised object schema, read as the fields of a form written in ``notation``."""
+
+    schema: dict[str, Any]
+    notation: str = BRACKET
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The root's fields by name, each as ``value_of`` gives it."""
+        properties = self.value_of(self.schema).get("properties", {})
+        return {name: self.value_of(schema) for name, schema in properties.items()}
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a file is anywhere among the fields, in lists and objects too."""
+        waiting: list[dict[str, Any]] = [self.value_of(self.schema)]
+        seen: set[int] = set()
+        while waiting:
+            owner = waiting.pop()
+            if id(owner) in seen:
+                continue
+            seen.add(id(owner))
+            fields = [self.value_of(schema) for schema in owner.get("properties", {}).values()]
+            values = [self._items(field) if _is_array(field) else field for field in fields]
+            if any(map(is_file, values)):
+                return True
+            waiting.extend(value for value in values if "properties" in value)
+        return False
+
+    def value_of(self, schema: Any) -> dict[str, Any]:
+        """The schema behind a reference, and behind the null that it admits; ``{}`` for any value."""
+        seen: set[str] = set()
+        while isinstance(schema, dict):
+            reference, members = schema.get("$ref"), _not_null(schema.get("anyOf", ()))
+            if isinstance(reference, str) and reference not in seen:
+                seen.add(reference)
+                schema = self.schema.get("$defs", {}).get(definition_of_ref(reference))
+            elif len(members) == 1 and "properties" not in schema:
+                schema = members[0]
+            else:
+                return schema
+        return {}
+
+    def misfit(self, *, allows_files: bool) -> str | None:
+        """Why the form cannot carry the schema; None when it can."""
+        root = self.value_of(self.schema)
+        if "properties" not in root or not _is_object(root) or any(key in root for key in ("allOf", "anyOf", "oneOf")):
+            return "a form needs an object with named fields"
+        if root.get("additionalProperties", False) is not False:
+            return "a form has only the fields that are declared, and the schema admits others"
+        if not allows_files and self.has_file:
+            return "only multipart/form-data carries a file"
+        return next(self._misfits(root, "", ()), None)
+
+    def _misfits(self, owner: dict[str, Any], path: str, around: tuple[int, ...]) -> Iterator[str]:
+        for name, schema in owner["properties"].items():
+            field, at = self.value_of(schema), f"{path}{name}"
+            if path and not _STRUCTURAL.isdisjoint(name):
+                yield f"the name of {at} has a bracket or a dot, which name a member of an object here"
+            elif _is_array(field):
+                yield from self._list_misfits(field, name, at, around)
+            elif _is_object(field):
+                yield from self._object_misfits(field, name, at, around)
+
+    def _list_misfits(self, field: dict[str, Any], name: str, at: str, around: tuple[int, ...]) -> Iterator[str]:
+        items = self._items(field)
+        if _is_array(items):
+            yield f"{at} is a list of lists"
+        elif _is_object(items) and self.notation != DRF:
+            yield f"{at} is a list of objects"
+        elif _is_object(items):
+            yield from self._object_misfits(items, name, at, around)
+
+    def _object_misfits(self, field: dict[str, Any], name: str, at: str, around: tuple[int, ...]) -> Iterator[str]:
+        if not _STRUCTURAL.isdisjoint(name):
+            yield f"the name of {at} has a bracket or a dot, and it is an object"
+        elif self.notation == DRF:
+            if "properties" in field and id(field) not in around:
+                yield from self._misfits(field, f"{at}.", (*around, id(field)))
+        elif around:
+            yield f"{at} is an object in an object"
+        elif "properties" not in field or field.get("additionalProperties", False) is not False:
+            yield f"{at} is an object whose members are not all declared"
+        else:
+            yield from self._misfits(field, f"{at}.", (id(field),))
+
+    def _items(self, field: dict[str, Any]) -> dict[str, Any]:
+        return self.value_of(field.get("items")) if _is_array(field) else {}
+
+
+def _not_null(members: Any) -> list[Any]:
+    return [member for member in members if member != rewrites.NULL]
+
+
+def _is_array(schema: dict[str, Any]) -> bool:
+    return "array" in rewrites.type_list(schema) or ("type" not in schema and "items" in schema)
+
+
+def _is_object(schema: dict[str, Any]) -> bool:
+    return "object" in rewrites.type_list(schema) or ("type" not in schema and "properties" in schema)
