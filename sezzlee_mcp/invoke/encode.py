@@ -46,3 +46,8 @@ def query_pairs(
     safe = _RESERVED.replace(delimiter, "") if allow_reserved else ""
     joined = delimiter.join(quote(text, safe=safe) for text in texts)
     return [f"{key}={joined}"] if texts else []
+
+
+def member_key(notation: str, group: str, name: str) -> str:
+    """The key of an object's member, of encoded names: ``group[name]`` or ``group.name``."""
+    return f"{group}[{name}]" if notation == "bracket" else f"{group}.{name}"

@@ -1,12 +1,16 @@
 """Where a problem belongs: the backend's field names and paths -> the agent's, ``items[2].quantity``."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from sezzlee_mcp.catalog.tools import Template
+from sezzlee_mcp.invoke.supply import places_of
 
 _DEEPEST = 32  # errors of nested serializers are a few levels deep; more is no list of errors
 _INDEX = re.compile("[0-9]{1,9}")
+_JSON_PATH = "$."  # how System.Text.Json begins a field's name
 _PLACES = frozenset({"body", "query", "path", "header", "cookie", "form", "file"})
 
 Path = tuple[str | int, ...]
@@ -18,24 +22,54 @@ class NoFieldErrors(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
-    """How the backend's names become the agent's: ``published`` are the tool's properties."""
+    """
+    How the backend's names become the agent's: ``published`` are the tool's properties.
+
+    ``renamed`` leads from wire names to agent names; ``hidden`` are wire names that the agent must not read.
+    """
 
     published: Sequence[str] = ()
     non_field_errors_key: str = "non_field_errors"
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, template: Template, published: Sequence[str], non_field_errors_key: str) -> Self:
+        """The naming of a tool whose curated arguments its template knows."""
+        curated = [(name, exposed.name) for name, exposed in places_of(template) if exposed is not None]
+        return cls(
+            published=published,
+            non_field_errors_key=non_field_errors_key,
+            renamed={name: agent_name for name, agent_name in curated if agent_name not in {None, name}},
+            hidden=frozenset(name for name, agent_name in curated if agent_name is None),
+        )
 
     def published_name(self, name: str) -> str | None:
-        """The published property that this is, whatever its case."""
-        return next((known for known in self.published if known.lower() == name.lower()), None)
+        """The agent's name of the published property that this is, whatever its case."""
+        known = {wire_name.lower(): agent_name for wire_name, agent_name in self.renamed.items()}
+        known |= {published.lower(): published for published in reversed(self.published)}
+        return known.get(name.lower())
+
+    def hides(self, name: str) -> bool:
+        return any(name.lower() == hidden.lower() for hidden in self.hidden)
 
     def publishes(self, name: str) -> bool:
-        return self.published_name(name) is not None
+        """Whether this is a field of the operation, curated away or not."""
+        return self.published_name(name) is not None or self.hides(name)
 
     def is_no_field(self, name: str) -> bool:
         """Whether the name stands for the whole object (``__all__`` is Django's own name for it)."""
         return name in {self.non_field_errors_key, "__all__", "", "$"}
 
     def text(self, path: Path) -> str | None:
-        """``items[2].quantity``; None when the path names no field. A name that is not published stays as it came."""
+        """
+        ``items[2].quantity``; None when the path names no field, or a hidden one.
+
+        A name that is not published stays as it came.
+        """
+        first = next((part for part in path if isinstance(part, str) and not self.is_no_field(part)), "")
+        if self.hides(first.removeprefix(_JSON_PATH)):
+            return None
         text = ""
         for part in path:
             if isinstance(part, int):
@@ -45,7 +79,7 @@ class Naming:
         return text or None
 
     def _first(self, name: str) -> str:
-        bare = name.removeprefix("$.")  # a JSON path, as System.Text.Json writes them
+        bare = name.removeprefix(_JSON_PATH)
         return self.published_name(bare) or bare
 
 

@@ -110,7 +110,13 @@ def unusable_path_value(name: str) -> CallError:
 
 
 def misrouted_path_value(name: str) -> CallError:
-    """The refusal of a value with which the path would lead to another route, or would be read as another value."""
+    """
+    The refusal of a value with which the path would lead to another route, or would be read as another value.
+
+    A hidden argument has no name that an agent may read.
+    """
+    if not name:
+        return deferred_value_invalid()
     message = (
         f"With this value of argument '{name}' the path no longer leads to the operation. Send the identifier alone."
     )
@@ -130,6 +136,107 @@ def null_not_allowed(name: str) -> CallError:
 def header_injection(name: str) -> CallError:
     message = f"Argument '{name}' is sent as a header and must not hold a line break or a NUL character."
     return CallError(code="header_injection", message=message, continuation=REVISE)
+
+
+def argument_sent_twice(names: Sequence[str], name: str) -> CallError:
+    message = f"{_quoted(names)} are names of one argument, of which a call takes one. Send '{name}' alone."
+    return CallError(code="invalid_type", message=message, continuation=REVISE)
+
+
+def missing_argument(name: str) -> CallError:
+    message = f"Argument '{name}' is missing. The operation cannot be called without it."
+    return CallError(code="invalid_type", message=message, continuation=REVISE)
+
+
+def deferred_value_missing() -> CallError:
+    message = (
+        "This server has no value for something that the call needs and that no argument sets. "
+        "No change of the arguments helps, nor does another attempt."
+    )
+    return CallError(code="deferred_value_missing", message=message, continuation=GIVE_UP)
+
+
+def deferred_value_invalid() -> CallError:
+    message = (
+        "This server's own value for something that no argument sets cannot be sent. "
+        "No change of the arguments helps, nor does another attempt."
+    )
+    return CallError(code="deferred_value_invalid", message=message, continuation=GIVE_UP)
+
+
+def invalid_cookie_value(name: str) -> CallError:
+    message = (
+        f"Argument '{name}' is sent as a cookie just as it is. It must be plain ASCII without blanks, quotes, "
+        "commas, semicolons and backslashes."
+    )
+    return CallError(code="invalid_cookie_value", message=message, continuation=REVISE)
+
+
+def cookie_carrier_collision(name: str) -> CallError:
+    message = f"Argument '{name}' is sent as a cookie that this connection already sends. Leave it out."
+    return CallError(code="cookie_carrier_collision", message=message, continuation=REVISE)
+
+
+def invalid_form_type(name: str, expected: str, arrived: str) -> CallError:
+    """The refusal of a value that JSON could carry, in a call that has to be a form because it supplies a file."""
+    if arrived == "null":
+        return null_not_allowed(name)
+    message = (
+        f"Argument '{name}' must be {expected}, not {arrived}, in a call that supplies a file: such a call is sent as "
+        "a form, which cannot hold all that JSON can. Change it, or make one call without the file."
+    )
+    return CallError(code="invalid_type", message=message, continuation=REVISE)
+
+
+def boolean_needed(name: str) -> CallError:
+    message = (
+        f"Argument '{name}' is missing. A call that supplies a file is sent as a form, in which the backend would read "
+        "it as false. Send true or false."
+    )
+    return CallError(code="invalid_type", message=message, continuation=REVISE)
+
+
+def invalid_file_argument(name: str, problem: str, sources: Sequence[str]) -> CallError:
+    """``problem`` is the end of a sentence that begins with the argument; only the ``sources`` offered are named."""
+    message = (
+        f"Argument '{name}' must be a file, but {problem}. Send an object with exactly one of {_listed(sources)}, and "
+        "optionally name and mediaType."
+    )
+    return CallError(code="invalid_file_argument", message=message, continuation=REVISE)
+
+
+def inline_files_too_large(size_bytes: int, limit_bytes: int, sources: Sequence[str]) -> CallError:
+    advice = "Send a ref instead." if "ref" in sources else "Send smaller files."
+    message = f"The files in base64 have {size_bytes} bytes together, over the limit of {limit_bytes} a call. {advice}"
+    return CallError(code="file_too_large", message=message, continuation=REVISE)
+
+
+def file_too_large(name: str, limit_bytes: int) -> CallError:
+    message = f"The file of argument '{name}' is over the limit of {limit_bytes} bytes and was not sent."
+    return CallError(code="file_too_large", message=message, continuation=REVISE)
+
+
+def file_unresolved(name: str) -> CallError:
+    message = f"The ref of argument '{name}' leads to no file. The same ref will not lead to one later."
+    return CallError(code="file_unresolved", message=message, continuation=REVISE)
+
+
+def file_unavailable(name: str) -> CallError:
+    message = f"The ref of argument '{name}' cannot be followed at the moment. Repeat the same call later."
+    return CallError(
+        code="file_unresolved",
+        message=message,
+        retryable=True,
+        continuation=Continuation(kind="retry", instruction="Repeat the same call later."),
+    )
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return _listed([f"'{name}'" for name in names])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def unknown_tool(name: str) -> CallError:

@@ -3,7 +3,7 @@ Fixtures of kind error-mapping: a backend's answer, or a failure of our own -> t
 
 A message that the backend's body holds must come through as it is; so must one that the fixture hands in. Of any other,
 which this project writes itself, only that is compared. ``continuation`` is additional here and left out.
-Not built yet, and failed as such: deadlines, files, renamed and hidden arguments.
+Not built yet, and failed as such: deadlines.
 """
 
 import json
@@ -12,9 +12,10 @@ from typing import Any
 from sezzlee_mcp.errors import CallError, FieldProblem
 from sezzlee_mcp.invoke import BackendResponse, CallFacts, Naming, emit, map_response, messages
 from sezzlee_mcp.invoke.budget import shape_of
+from sezzlee_mcp.invoke.files import FileArgument, unresolved
 
 _LIMIT_BYTES = 262_144
-_BUILT_INPUT = {"status", "contentType", "headers", "body", "knownFields"}
+_BUILT_INPUT = {"status", "contentType", "headers", "body", "knownFields", "fieldAliases", "hiddenFields"}
 
 
 def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
@@ -45,9 +46,12 @@ def _mapped(given: dict[str, Any]) -> dict[str, Any] | CallError:
     headers = {name.lower(): value for name, value in given.get("headers", {}).items()}
     if "contentType" in given:
         headers["content-type"] = given["contentType"]
-    facts = CallFacts(
-        naming=Naming(published=given.get("knownFields", [])), has_identity=True, limit_bytes=_LIMIT_BYTES
+    naming = Naming(
+        published=given.get("knownFields", []),
+        renamed=given.get("fieldAliases", {}),
+        hidden=frozenset(given.get("hiddenFields", [])),
     )
+    facts = CallFacts(naming=naming, has_identity=True, limit_bytes=_LIMIT_BYTES)
     text = body if isinstance(body, str) else json.dumps(body)
     try:
         return map_response(BackendResponse(status=given["status"], headers=headers, body=text.encode()), facts)
@@ -66,5 +70,10 @@ def _own_failure(given: dict[str, Any]) -> CallError:
             return messages.response_too_large(given["bytes"], given["limit"], shape_of(given["payload"]), narrowing)
         case "tool_changed":
             return messages.tool_changed(given["tool"])
+        case "file_too_large":
+            return messages.file_too_large(given["field"], given["limit"])
+        case "file_unresolved":
+            file = FileArgument(argument=given["field"], field=given["field"], source="ref", content="")
+            return unresolved(file, is_unavailable=given["reason"] == "unavailable")
         case code:
             raise NotImplementedError(f"not built: {code}")

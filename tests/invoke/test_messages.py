@@ -32,6 +32,23 @@ OWN = {
     "invalid type": messages.invalid_type("page", "an integer", "a fraction"),
     "null": messages.null_not_allowed("page"),
     "header injection": messages.header_injection("X-Tag"),
+    "misrouted hidden path value": messages.misrouted_path_value(""),
+    "argument sent twice": messages.argument_sent_twice(["page", "pg", "p"], "page"),
+    "missing argument": messages.missing_argument("page"),
+    "deferred value missing": messages.deferred_value_missing(),
+    "deferred value invalid": messages.deferred_value_invalid(),
+    "invalid cookie value": messages.invalid_cookie_value("theme"),
+    "cookie carrier collision": messages.cookie_carrier_collision("theme"),
+    "invalid form type": messages.invalid_form_type("meta", "a string", "an object"),
+    "null in a form": messages.invalid_form_type("meta", "a string", "null"),
+    "boolean needed": messages.boolean_needed("is_active"),
+    "invalid file": messages.invalid_file_argument("photo", "has 2 sources", ["text", "base64"]),
+    "invalid file with ref": messages.invalid_file_argument("photo", "is a string", ["text", "base64", "ref"]),
+    "inline files too large": messages.inline_files_too_large(7, 5, ["text", "base64"]),
+    "inline files too large with ref": messages.inline_files_too_large(7, 5, ["text", "base64", "ref"]),
+    "file too large": messages.file_too_large("photo", 16_777_216),
+    "file unresolved": messages.file_unresolved("photo"),
+    "file unavailable": messages.file_unavailable("photo"),
     "unknown tool": messages.unknown_tool("get_ordr"),
     "tool changed": messages.tool_changed("get_order"),
     "not invocable": messages.not_invocable("get_order"),
@@ -69,7 +86,7 @@ def test_every_function_of_the_module_that_makes_a_failure_is_rendered():
     source = Path(messages.__file__).read_text(encoding="utf-8")
     makers = {line.split("(")[0].removeprefix("def ") for line in source.splitlines() if line.startswith("def ")}
     used = Path(__file__).read_text(encoding="utf-8")
-    helpers = {"standard", "next_step", "clip", "_permitted", "_counted"}
+    helpers = {"standard", "next_step", "clip", "_permitted", "_counted", "_quoted", "_listed"}
     assert {name for name in makers - helpers if f"messages.{name}(" not in used} == set()
 
 
