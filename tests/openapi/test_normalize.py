@@ -403,3 +403,51 @@ def test_required_drops_a_read_only_name_of_a_base_in_silence() -> None:
 def test_response_with_a_null_schema_has_none() -> None:
     assert response_schema(None) is None
     assert codes(lower_response(None)) == []
+
+
+def union(mapping: Any, **members: Any) -> dict[str, Any]:
+    discriminator = {"propertyName": "type", "mapping": mapping}
+    return {
+        "oneOf": [{"$ref": "#/components/schemas/A"}, {"type": "string"}],
+        "discriminator": discriminator,
+        **members,
+    }
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        None,
+        [],
+        "A",
+        {},
+        {"a": 3},
+        {"a": None},
+        {"a": "#/components/schemas/B"},
+        {"a": "https://x.test/A"},
+        {"a": "a/b"},
+    ],
+    ids=str,
+)
+def test_mapping_that_names_no_member_leaves_the_union_as_it_is(mapping: Any) -> None:
+    made = response_schema({"type": "array", "items": union(mapping)}, A={"type": "object"}, B={"type": "object"})
+
+    assert made["items"] == {"oneOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}
+
+
+def test_discriminator_that_leaves_a_request_is_not_put_back() -> None:
+    kind = {"type": "string", "readOnly": True}
+    item = {"type": "object", "properties": {"type": kind}}
+    schema = {"type": "array", "items": union({"a": "A"})}
+
+    assert body_schema(schema, A=item)["items"]["oneOf"][0] == {"$ref": "#/$defs/A"}
+    assert response_schema(schema, A=item)["items"]["oneOf"][0] == {
+        "$ref": "#/$defs/A",
+        "properties": {"type": {"const": "a"}},
+    }
+
+
+def test_nullable_member_of_a_union_is_told_apart_too() -> None:
+    made = response_schema({"type": "array", "items": union({"a": "A"}, nullable=True)}, A={"type": "object"})
+
+    assert {"$ref": "#/$defs/A", "properties": {"type": {"const": "a"}}} in made["items"]["anyOf"][0]["oneOf"]
