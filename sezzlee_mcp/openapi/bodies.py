@@ -31,6 +31,11 @@ from sezzlee_mcp.openapi.slots import Slots
 BodyRequired = Literal["declared", "always"]
 _BODILESS = frozenset({"GET", "HEAD"})
 _FORMS = frozenset({URLENCODED, MULTIPART})
+# The families that are written under a condition, and what it says when it does not hold.
+_REFUSED = {
+    URLENCODED: "only multipart/form-data carries a file",
+    **dict.fromkeys((BYTES, WILDCARD), "its schema is no file, which is all that is sent as raw bytes"),
+}
 _ANY_FILE = {"type": "string", "contentMediaType": BYTES}
 
 
@@ -72,14 +77,18 @@ class BodyReader:
                 self._report_alternatives(media)
                 self.findings.relay(media.findings.diagnostics)
                 return media
-        raw = first_of(BYTES, content.mapping) or first_of(WILDCARD, content.mapping)
-        if raw is None:
-            media_types = ", ".join(content.mapping) or "it has none"
-            self.findings.add("unsupported_media_type", content.at, media_types=media_types)
-        else:
-            reason = "its schema is no file, which is all that is sent as raw bytes"
-            self.findings.add("unsupported_body_shape", content.member(raw).at, media_type=raw, reason=reason)
+        self._refuse(content)
         return None
+
+    def _refuse(self, content: Located) -> None:
+        """Say why no media type is written: the first of a known family cannot hold what its schema says."""
+        for family, reason in _REFUSED.items():
+            if (media_type := first_of(family, content.mapping)) is not None:
+                at = content.member(media_type).at
+                self.findings.add("unsupported_body_shape", at, media_type=media_type, reason=reason)
+                return
+        media_types = ", ".join(content.mapping) or "it has none"
+        self.findings.add("unsupported_media_type", content.at, media_types=media_types)
 
     def _media(self, content: Located, media_type: str) -> "_Media":
         findings = Findings(self.findings.operation)

@@ -75,42 +75,47 @@ class Form:
             return "a form has only the fields that are declared, and the schema admits others"
         if not allows_files and self.has_file:
             return "only multipart/form-data carries a file"
-        return next(self._misfits(root, "", ()), None)
+        return next(self._misfits(root), None)
 
-    def _misfits(self, owner: dict[str, Any], path: str, around: tuple[int, ...]) -> Iterator[str]:
-        for name, schema in owner["properties"].items():
-            field, at = self.value_of(schema), f"{path}{name}"
-            if path and not _STRUCTURAL.isdisjoint(name):
-                yield f"the name of {at} has a bracket or a dot, which name a member of an object here"
-            elif _is_array(field):
-                yield from self._list_misfits(field, name, at, around)
-            elif _is_object(field):
-                yield from self._object_misfits(field, name, at, around)
+    def _misfits(self, root: dict[str, Any]) -> Iterator[str]:
+        waiting: list[tuple[str, dict[str, Any]]] = [("", root)]
+        seen: set[int] = set()
+        while waiting:
+            path, owner = waiting.pop()
+            if id(owner) in seen:
+                continue
+            seen.add(id(owner))
+            for name, schema in owner["properties"].items():
+                at, field = path + name, self.value_of(schema)
+                reason, members = self._read(name, field, is_nested=bool(path))
+                if reason is not None:
+                    yield f"{at} {reason}"
+                elif "properties" in members:
+                    waiting.append((f"{at}.", members))
 
-    def _list_misfits(self, field: dict[str, Any], name: str, at: str, around: tuple[int, ...]) -> Iterator[str]:
-        items = self._items(field)
-        if _is_array(items):
-            yield f"{at} is a list of lists"
-        elif _is_object(items) and self.notation != DRF:
-            yield f"{at} is a list of objects"
-        elif _is_object(items):
-            yield from self._object_misfits(items, name, at, around)
-
-    def _object_misfits(self, field: dict[str, Any], name: str, at: str, around: tuple[int, ...]) -> Iterator[str]:
-        if not _STRUCTURAL.isdisjoint(name):
-            yield f"the name of {at} has a bracket or a dot, and it is an object"
-        elif self.notation == DRF:
-            if "properties" in field and id(field) not in around:
-                yield from self._misfits(field, f"{at}.", (*around, id(field)))
-        elif around:
-            yield f"{at} is an object in an object"
-        elif "properties" not in field or field.get("additionalProperties", False) is not False:
-            yield f"{at} is an object whose members are not all declared"
-        else:
-            yield from self._misfits(field, f"{at}.", (id(field),))
+    def _read(self, name: str, field: dict[str, Any], *, is_nested: bool) -> tuple[str | None, dict[str, Any]]:
+        """Why a field is not written, else the object that its members are written of (``{}``: it is none)."""
+        value = self._items(field) if _is_array(field) else field
+        is_marked = not _STRUCTURAL.isdisjoint(name)
+        if not _is_object(value):
+            is_marked &= is_nested
+            return "is a list of lists" if _is_array(field) and _is_array(value) else _marked(is_marked), {}
+        if self.notation != DRF and is_nested:
+            return "is an object in an object", {}
+        if self.notation != DRF and _is_array(field):
+            return "is a list of objects", {}
+        if self.notation != DRF and (
+            "properties" not in value or value.get("additionalProperties", False) is not False
+        ):
+            return "is an object whose members are not all declared", {}
+        return _marked(is_marked), value
 
     def _items(self, field: dict[str, Any]) -> dict[str, Any]:
         return self.value_of(field.get("items")) if _is_array(field) else {}
+
+
+def _marked(is_marked: bool) -> str | None:
+    return "has a bracket or a dot in its name, which is how a member of an object is named" if is_marked else None
 
 
 def _not_null(members: Any) -> list[Any]:

@@ -284,6 +284,16 @@ def test_objects_nest_to_any_depth_in_the_notation_of_drf(schema: Any) -> None:
     )
 
 
+def test_form_of_many_objects_in_objects_is_read_once_each() -> None:
+    count = 1200
+    refs = [{"$ref": f"#/components/schemas/N{index}"} for index in range(count)]
+    schemas = {f"N{i}": members(a=refs[(i + 1) % count], b=refs[(i + 2) % count]) for i in range(count)}
+    body = {"required": True, "content": media(MULTIPART, FORM, schema=refs[0])}
+    document = with_operation({"requestBody": body, "responses": OK}, method="post", components={"schemas": schemas})
+
+    assert body_of(lower(document, notation="drf")).content_type == FORM
+
+
 def test_recursive_form_ends() -> None:
     node = members(name=TEXT, child={"$ref": "#/components/schemas/Node"})
     body = {"required": True, "content": media(MULTIPART, schema={"$ref": "#/components/schemas/Node"})}

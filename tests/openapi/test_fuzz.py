@@ -85,11 +85,16 @@ SEED = {
         },
     },
 }
+NOTATIONS = st.sampled_from(["bracket", "drf"])
+MEDIA_TYPES = st.sampled_from(
+    ["application/json", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain", "image/png", "*/*"]
+)
 VERSIONS = st.sampled_from(["3.0.3", "3.1.0", "3.2.0"])
 KEYWORDS = """$ref type enum properties items required allOf anyOf oneOf not const nullable readOnly writeOnly format
-pattern minimum exclusiveMinimum example examples default additionalProperties patternProperties $defs"""
+pattern minimum exclusiveMinimum example examples default additionalProperties patternProperties $defs
+discriminator propertyName mapping contentMediaType"""
 MEMBERS = """content schema parameters requestBody responses name in style explode application/json 200 x-sezzlee links
-tags"""
+tags encoding contentType headers multipart/form-data text/plain */*"""
 TEXTS = """#/components/schemas/Item #/components/schemas/Kind #/components/schemas/Blank #/paths #/nowhere other.json #
 #/components/parameters/Id string object null binary query path ( ^a$ deepObject"""
 KEYS = st.sampled_from(f"{KEYWORDS} {MEMBERS}".split()) | st.text(max_size=4)
@@ -156,9 +161,9 @@ def slots(descriptor: Descriptor) -> list[dict[str, Any]]:
 
 
 @settings(max_examples=300, deadline=None)
-@given(document=mutated())
-def test_mutated_document_is_lowered(document: Any) -> None:
-    check(lower(document, body_required="always"))
+@given(document=mutated(), notation=NOTATIONS)
+def test_mutated_document_is_lowered(document: Any, notation: str) -> None:
+    check(lower(document, body_required="always", notation=notation))
 
 
 @settings(max_examples=150, deadline=None)
@@ -168,13 +173,19 @@ def test_any_json_is_taken(document: Any) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(schema=JSON, version=VERSIONS)
-def test_any_schema_is_taken(schema: Any, version: str) -> None:
+@given(schema=JSON, encoding=JSON, version=VERSIONS, notation=NOTATIONS, media_types=st.lists(MEDIA_TYPES, max_size=3))
+def test_any_schema_is_taken(schema: Any, encoding: Any, version: str, notation: str, media_types: list[str]) -> None:
     content = {"application/json": {"schema": schema}}
+    fields = {"schema": {"type": "object", "properties": {"a": schema, "b": {"$ref": "#/components/schemas/Any"}}}}
     operation = {
-        "parameters": [{"name": "q", "in": "query", "schema": schema}],
-        "requestBody": {"content": content},
+        "parameters": [
+            {"name": "q", "in": "query", "schema": schema},
+            {"name": "c", "in": "cookie", "content": {"text/plain": {"schema": schema}}},
+        ],
+        "requestBody": {"content": dict.fromkeys(media_types, {**fields, "encoding": {"a": encoding}})},
         "responses": {"200": {"description": "ok", "content": content}},
     }
+    whole = {"requestBody": {"content": dict.fromkeys(media_types, {"schema": schema, "encoding": encoding})}}
     schemas = {**SEED["components"]["schemas"], "Any": schema}
-    check(lower({"openapi": version, "paths": {"/a/": {"put": operation}}, "components": {"schemas": schemas}}))
+    paths = {"/a/": {"put": operation, "post": whole}}
+    check(lower({"openapi": version, "paths": paths, "components": {"schemas": schemas}}, notation=notation))
