@@ -196,6 +196,69 @@ CODES: dict[str, tuple[Severity, str]] = {
         Severity.DROPPED,
         "Two arguments would be named {name}.",
     ),
+    # curation
+    "ambiguous_curation": (
+        Severity.WARNING,
+        "Argument rules of equal rank disagree about {name}; one that hides wins.",
+    ),
+    "curated_open_body": (
+        Severity.WARNING,
+        "The body takes fields that nothing declares, so what curation took from it is refused by name only.",
+    ),
+    "curation_invalid": (Severity.DROPPED, "What is said of argument {name} cannot hold: {problem}."),
+    "curation_leaks_name": (
+        Severity.WARNING,
+        "The tool's name or description still says {name}, which no agent sends.",
+    ),
+    "curation_leaks_name_in_argument": (
+        Severity.WARNING,
+        "The description of argument {argument} still says {name}, which no agent sends.",
+    ),
+    "curation_unresolved": (
+        Severity.DROPPED,
+        "Curation names the argument {name}, which the operation does not have. Names are told apart by case.",
+    ),
+    "curation_unused_on_kept_route": (
+        Severity.WARNING,
+        "What is said of this operation's arguments has no effect: it is part of the tool of {route}.",
+    ),
+    "family_key_duplicate": (
+        Severity.DROPPED,
+        "The family members {variants} send the same value of {name}.",
+    ),
+    "family_key_unfilled": (
+        Severity.DROPPED,
+        "The family member {variant} does not hide {name} with a constant of its own.",
+    ),
+    "family_parameter_unresolved": (
+        Severity.DROPPED,
+        "The family's parameter {name} is no parameter of the operation that holds one value.",
+    ),
+    "family_without_members": (
+        Severity.DROPPED,
+        "The operation dispatches on {name} and no variant is a member of that family.",
+    ),
+    "hidden_required_omitted": (
+        Severity.DROPPED,
+        "The argument {name} is required, so it cannot be hidden without a value.",
+    ),
+    "invalid_fill_constant": (
+        Severity.DROPPED,
+        "The constant of the hidden argument {name} does not fit what the operation takes there.",
+    ),
+    "unknown_fill_source": (
+        Severity.DROPPED,
+        "The hidden argument {name} asks the provider {source}, which is not registered.",
+    ),
+    "variant_body_invalid": (Severity.DROPPED, "The body of family member {variant} cannot be used: {reason}."),
+    "variant_body_without_family": (
+        Severity.DROPPED,
+        "The variant {variant} has a body of its own, which only a member of a family may have.",
+    ),
+    "variant_indistinguishable": (
+        Severity.WARNING,
+        "The variants {variants} have one description and take the same arguments, so no agent can choose.",
+    ),
     "schema_def_conflict": (Severity.DROPPED, "Two different definitions are named {name}."),
     "tool_over_budget": (
         Severity.WARNING,

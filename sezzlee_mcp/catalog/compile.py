@@ -1,22 +1,29 @@
 """The entry: descriptors and curation -> the catalog that would be published."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from sezzlee_mcp.canonical import canonical_json, digest
-from sezzlee_mcp.catalog.curation import Curation
+from sezzlee_mcp.catalog.arguments import Argument, curated, refusals, wire_arguments
+from sezzlee_mcp.catalog.bodies import BodyPlan, plan_body
+from sezzlee_mcp.catalog.curation import Curation, Variant
+from sezzlee_mcp.catalog.files import INLINE_SOURCES, REFERENCE
+from sezzlee_mcp.catalog.leaks import curation_warnings
 from sezzlee_mcp.catalog.names import Name, Naming, name_operations
+from sezzlee_mcp.catalog.records import Records, records_of, rules_on
 from sezzlee_mcp.catalog.resolution import Resolved, resolve
-from sezzlee_mcp.catalog.schemas import BodyPlan, input_schema, output_schema, plan_body
+from sezzlee_mcp.catalog.schemas import input_schema, output_schema
 from sezzlee_mcp.catalog.templates import template_of
-from sezzlee_mcp.catalog.tools import SearchDocument, Template, Tool, version_of
+from sezzlee_mcp.catalog.tools import SearchDocument, Slot, Template, Tool, version_of
+from sezzlee_mcp.catalog.variants import body_refusals, described_by, family_refusals, records_by_name
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
 from sezzlee_mcp.openapi.descriptors import Descriptor
 
 # Raised with every change of what equal inputs compile to, so that no tool of an older compiler is taken over.
-COMPILER = 1
+COMPILER = 2
 
 _NOTHING: Mapping[str, Tool] = MappingProxyType({})
 
@@ -27,7 +34,7 @@ class Candidate:
     A catalog that could be published.
 
     ``tools`` are sorted by name, ``selected`` holds the keys of the exposed operations, ``names`` the name of each
-    tool by the key of its operation. ``diagnostics`` are sorted by operation.
+    tool by the key of its operation, variants apart. ``diagnostics`` are sorted by operation.
     """
 
     tools: tuple[Tool, ...]
@@ -54,73 +61,161 @@ def compile_catalog(
     resolved = {key: resolve(descriptor, curation) for key, descriptor in present.items()}
     selected = tuple(sorted(key for key, fields in resolved.items() if fields.exposed.value))
     naming = name_operations((present[key] for key in selected), curation)
+    families = {key: tuple(_family_refusals(present[key], resolved[key])) for key in selected}
     made = [
-        _compiled(_inputs(present[key], resolved[key], naming, curation), known)
+        _compiled(inputs, known)
         for key in selected
-        if key in naming.names
+        if not families[key]
+        for inputs in _tools_of(present[key], resolved[key], naming, curation)
     ]
+    own = {one.tool.operation for one in made if one.tool is not None}
     return Candidate(
         tools=tuple(sorted((one.tool for one in made if one.tool is not None), key=lambda tool: tool.name)),
         selected=selected,
-        names={one.tool.operation: naming.names[one.tool.operation] for one in made if one.tool is not None},
+        names={key: name for key, name in naming.names.items() if key in own},
         diagnostics=_ordered(
             *(finding for fields in resolved.values() for finding in fields.selection_diagnostics),
             *naming.diagnostics,
+            *(finding for found in families.values() for finding in found),
             *(finding for one in made for finding in one.diagnostics),
+            *_indistinguishable(made),
+            *_unused(present, resolved, naming),
         ),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
-    """Everything that one tool is made of."""
+    """Everything that one tool is made of; ``descriptor`` has a family member's own body."""
 
     descriptor: Descriptor
+    operation: Descriptor
     resolved: Resolved
+    variant: Variant | None
     name: str
+    curation: Curation
     alternate_routes: tuple[str, ...]
-    budget_bytes: int | None
-    limit_bytes: int
-    digest: str
+
+    @property
+    def description(self) -> str:
+        return self.resolved.description.value if self.variant is None else self.variant.description
+
+    @property
+    def budget_bytes(self) -> int | None:
+        return self.curation.of(self.operation.key).budget_bytes
+
+    @property
+    def file_sources(self) -> tuple[str, ...]:
+        return (*INLINE_SOURCES, REFERENCE) if self.curation.resolves_files else INLINE_SOURCES
+
+    def digest(self) -> str:
+        """The digest of all that compilation reads, so that equal inputs are not compiled again."""
+        rules = rules_on(self.operation.route, self.curation.argument_rules)
+        return digest(
+            [
+                COMPILER,
+                self.operation.to_json(),
+                self.curation.of(self.operation.key).to_json(),
+                self.variant and self.variant.to_json(),
+                self.name,
+                list(self.alternate_routes),
+                [rule.to_json() for rule in rules],
+                sorted(self.curation.fill_sources),
+                self.curation.resolves_files,
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Arguments:
+    """What the tool's arguments come to, read by its schema and by its template."""
+
+    plan: BodyPlan | None
+    curated: tuple[Argument, ...]
+    records: Records
+    refusals: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compiled:
-    """One operation's tool, or None when a diagnostic says that it can be none."""
+    """One tool, or None when a diagnostic says that there can be none."""
 
     tool: Tool | None
     diagnostics: tuple[Diagnostic, ...]
+    is_variant: bool
 
 
-def _inputs(descriptor: Descriptor, resolved: Resolved, naming: Naming, curation: Curation) -> _Inputs:
-    staff = curation.of(descriptor.key)
-    name = naming.names[descriptor.key].value
-    alternate_routes = naming.alternate_routes[descriptor.key]
-    return _Inputs(
-        descriptor=descriptor,
-        resolved=resolved,
-        name=name,
-        alternate_routes=alternate_routes,
-        budget_bytes=staff.budget_bytes,
-        limit_bytes=curation.budget_bytes if staff.budget_bytes is None else staff.budget_bytes,
-        digest=digest([COMPILER, descriptor.to_json(), staff.to_json(), name, list(alternate_routes)]),
-    )
+def _tools_of(descriptor: Descriptor, resolved: Resolved, naming: Naming, curation: Curation) -> Iterator[_Inputs]:
+    key = descriptor.key
+    own = [(None, naming.names[key].value)] if key in naming.names else []
+    kept = naming.variants.get(key, ())
+    split = [(variant, variant.name) for variant in resolved.variants.value if variant.name in kept]
+    for variant, name in (*own, *split):
+        yield _Inputs(
+            descriptor=descriptor if variant is None else described_by(descriptor, variant),
+            operation=descriptor,
+            resolved=resolved,
+            variant=variant,
+            name=name,
+            curation=curation,
+            alternate_routes=naming.alternate_routes[key],
+        )
+
+
+def _family_refusals(descriptor: Descriptor, resolved: Resolved) -> Iterator[Diagnostic]:
+    parameter = resolved.family_parameter.value
+    if parameter:
+        yield from family_refusals(descriptor, parameter, resolved.variants.value, resolved.arguments.value)
 
 
 def _compiled(inputs: _Inputs, known: Mapping[str, Tool]) -> _Compiled:
-    plan = plan_body(inputs.descriptor)
-    made = known.get(inputs.digest) or _tool(inputs, plan)
-    if isinstance(made, Diagnostic):
-        return _Compiled(tool=None, diagnostics=(made,))
-    return _Compiled(tool=made, diagnostics=tuple(_warnings(inputs, made, plan)))
+    arguments = _resolved_arguments(inputs)
+    input_digest = inputs.digest()
+    made = arguments.refusals or known.get(input_digest) or _tool(inputs, arguments, input_digest)
+    is_variant = inputs.variant is not None
+    if not isinstance(made, Tool):
+        return _Compiled(tool=None, diagnostics=made, is_variant=is_variant)
+    return _Compiled(tool=made, diagnostics=tuple(_warnings(inputs, made, arguments)), is_variant=is_variant)
 
 
-def _tool(inputs: _Inputs, plan: BodyPlan | None) -> Tool | Diagnostic:
+def _resolved_arguments(inputs: _Inputs) -> _Arguments:
+    """Once per tool: the body's plan on wire names, the records that hold, and what they make of the arguments."""
+    descriptor, variant, curation = inputs.descriptor, inputs.variant, inputs.curation
+    plan = plan_body(descriptor, inputs.file_sources)
+    wire = wire_arguments(descriptor, plan)
+    own = records_by_name(inputs.resolved.arguments.value, variant.arguments if variant else ())
+    records = records_of(wire, own, rules_on(descriptor.route, curation.argument_rules))
+    arguments = curated(wire, records.by_name)
+    return _Arguments(
+        plan=plan,
+        curated=arguments,
+        records=records,
+        refusals=(
+            *_unresolved(inputs, wire, own),
+            *(body_refusals(inputs.operation, variant, inputs.resolved.family_parameter.value) if variant else ()),
+            *refusals(arguments, records.by_name, curation.fill_sources, descriptor.key),
+        ),
+    )
+
+
+def _unresolved(inputs: _Inputs, wire: tuple[Argument, ...], own: Iterable[str]) -> Iterator[Diagnostic]:
+    """Records without an argument; one of the operation's may be about the body that a member replaces."""
+    named = {argument.name for argument in wire}
+    missing = [name for name in own if name not in named]
+    if missing and inputs.variant is not None and inputs.variant.body is not None:
+        beneath = wire_arguments(inputs.operation, plan_body(inputs.operation, inputs.file_sources))
+        replaced = {argument.name for argument in beneath} - {one.name for one in inputs.variant.arguments}
+        missing = [name for name in missing if name not in replaced]
+    for name in missing:
+        yield diagnose("curation_unresolved", operation=inputs.operation.key, name=name)
+
+
+def _tool(inputs: _Inputs, arguments: _Arguments, input_digest: str) -> Tool | tuple[Diagnostic, ...]:
     descriptor = inputs.descriptor
-    accepted = input_schema(descriptor, plan)
+    accepted = input_schema(arguments.curated, arguments.plan, operation=descriptor.key)
     if isinstance(accepted, Diagnostic):
-        return accepted
-    template = template_of(descriptor, plan)
+        return (accepted,)
+    template = template_of(descriptor, arguments.plan, arguments.curated, inputs.file_sources)
     return Tool(
         name=inputs.name,
         operation=descriptor.key,
@@ -129,7 +224,7 @@ def _tool(inputs: _Inputs, plan: BodyPlan | None) -> Tool | Diagnostic:
         document=_document(inputs, accepted, template),
         auth=descriptor.auth,
         budget_bytes=inputs.budget_bytes,
-        input_digest=inputs.digest,
+        input_digest=input_digest,
     )
 
 
@@ -137,12 +232,13 @@ def _loaded(inputs: _Inputs, accepted: dict[str, Any]) -> dict[str, Any]:
     fields, descriptor = inputs.resolved, inputs.descriptor
     returned = output_schema(descriptor.responses)
     title = {"title": fields.title.value} if fields.title.value else {}
+    hints = inputs.variant.annotations if inputs.variant else {}
     loaded = {
         "name": inputs.name,
-        "description": fields.description.value,
+        "description": inputs.description,
         "inputSchema": accepted,
         **({} if returned is None else {"outputSchema": returned}),
-        "annotations": {**title, **fields.annotations.value},
+        "annotations": {**title, **fields.annotations.value, **hints},
         **({"deprecated": True} if descriptor.deprecated else {}),
     }
     return {**loaded, "version": version_of(loaded)}
@@ -151,7 +247,7 @@ def _loaded(inputs: _Inputs, accepted: dict[str, Any]) -> dict[str, Any]:
 def _document(inputs: _Inputs, accepted: dict[str, Any], template: Template) -> SearchDocument:
     return SearchDocument(
         name=inputs.name,
-        description=inputs.resolved.description.value,
+        description=inputs.description,
         search_terms=inputs.resolved.search_terms.value,
         tags=inputs.resolved.tags.value,
         route=template.route,
@@ -161,7 +257,7 @@ def _document(inputs: _Inputs, accepted: dict[str, Any], template: Template) -> 
 
 
 def _searched_parameters(properties: dict[str, Any], template: Template) -> Iterator[str]:
-    members = {slot.name: slot.members for slot in template.slots}
+    members = {name: slot.members for slot in template.slots for name in _agent_names(slot)}
     for name, schema in properties.items():
         yield name
         description = schema.get("description") if isinstance(schema, dict) else None
@@ -170,16 +266,51 @@ def _searched_parameters(properties: dict[str, Any], template: Template) -> Iter
         yield from (f"{name}.{member.name}" for member in members.get(name, ()))
 
 
-def _warnings(inputs: _Inputs, tool: Tool, plan: BodyPlan | None) -> Iterator[Diagnostic]:
-    operation = inputs.descriptor.key
+def _agent_names(slot: Slot) -> tuple[str, ...]:
+    return slot.exposed.names if slot.exposed else (slot.name,)
+
+
+def _warnings(inputs: _Inputs, tool: Tool, arguments: _Arguments) -> Iterator[Diagnostic]:
+    operation, plan = inputs.descriptor.key, arguments.plan
     yield from inputs.resolved.diagnostics
+    yield from arguments.records.diagnostics(operation)
+    yield from curation_warnings(
+        arguments.curated, plan, name=inputs.name, description=inputs.description, operation=operation
+    )
     if plan is not None and plan.diagnostic is not None:
         yield plan.diagnostic
     size = len(canonical_json(tool.loaded))
-    if size > inputs.limit_bytes:
-        yield diagnose("tool_over_budget", operation=operation, bytes=size, limit=inputs.limit_bytes)
+    limit = inputs.curation.budget_bytes if inputs.budget_bytes is None else inputs.budget_bytes
+    if size > limit:
+        yield diagnose("tool_over_budget", operation=operation, bytes=size, limit=limit)
     if tool.template.resolver_route is None:
         yield diagnose("not_invocable", operation=operation)
+
+
+def _indistinguishable(made: Iterable[_Compiled]) -> Iterator[Diagnostic]:
+    """Variants of one operation between which nothing that an agent reads helps to choose."""
+    alike: dict[tuple[str, str, bytes], list[str]] = defaultdict(list)
+    for tool in (one.tool for one in made if one.tool is not None and one.is_variant):
+        schema = canonical_json(tool.loaded["inputSchema"])
+        alike[tool.operation, tool.loaded["description"], schema].append(tool.name)
+    for (operation, _, _), names in alike.items():
+        if len(names) > 1:
+            yield diagnose("variant_indistinguishable", operation=operation, variants=", ".join(names))
+
+
+def _unused(
+    present: Mapping[str, Descriptor], resolved: Mapping[str, Resolved], naming: Naming
+) -> Iterator[Diagnostic]:
+    """Curation of an operation that another route's tool stands for, where it differs from that tool's own."""
+    for key, routes in naming.alternate_routes.items():
+        for folded in (f"{present[key].method} {route}" for route in routes):
+            said, kept = _said(resolved[folded]), _said(resolved[key])
+            if any(said) and said != kept:
+                yield diagnose("curation_unused_on_kept_route", operation=folded, route=present[key].route)
+
+
+def _said(fields: Resolved) -> tuple[object, ...]:
+    return fields.arguments.value, fields.variants.value, fields.family_parameter.value
 
 
 def _ordered(*findings: Diagnostic) -> tuple[Diagnostic, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sezzlee_mcp.catalog.curation import Curation, PrefixMode
 from sezzlee_mcp.catalog.markers import read_markers
 from sezzlee_mcp.catalog.sources import Source, Value, overlaid
+from sezzlee_mcp.catalog.variants import is_split, variants_of
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
 from sezzlee_mcp.openapi.descriptors import Descriptor
 
@@ -31,11 +32,12 @@ class Naming:
     """
     The name and the folded-away routes of each tool, by the key of the operation that it calls.
 
-    An operation that was dropped, or folded into another one's tool, is in neither mapping; each drop,
-    fold and added prefix is a diagnostic.
+    ``variants`` hold the names of an operation's variants, whose own tool has none then. An operation that was
+    dropped, or folded into another one's tool, is in no mapping; each drop, fold and added prefix is a diagnostic.
     """
 
     names: Mapping[str, Name]
+    variants: Mapping[str, tuple[str, ...]]
     alternate_routes: Mapping[str, tuple[str, ...]]
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -48,17 +50,23 @@ def name_operations(descriptors: Iterable[Descriptor], curation: Curation) -> Na
     takes its container's prefix or is dropped. Only staff or a code marker can give it to another operation.
     """
     groups = _folded(descriptors)
-    asked = _Contest(claims=tuple(_claim(group, curation) for group in groups), published=curation.published_names)
+    claims = tuple(claim for group in groups for claim in _claims(group, curation))
+    asked = _Contest(claims=claims, published=curation.published_names)
     contest = asked if curation.prefix_mode is not PrefixMode.ON_COLLISION else asked.disambiguated()
-    refused = {claim.operation: refusal for claim in contest.claims if (refusal := contest.refusal(claim))}
-    kept = [claim for claim in contest.claims if claim.operation not in refused]
+    judged = [(claim, contest.refusal(claim)) for claim in contest.claims]
+    kept = [claim for claim, refusal in judged if refusal is None]
+    variants: dict[str, tuple[str, ...]] = {}
+    for claim in kept:
+        if claim.is_variant:
+            variants[claim.operation] = (*variants.get(claim.operation, ()), claim.name)
     return Naming(
-        names={claim.operation: Name(value=claim.name, source=claim.source) for claim in kept},
+        names={claim.operation: Name(value=claim.name, source=claim.source) for claim in kept if not claim.is_variant},
+        variants=variants,
         alternate_routes={group[0].key: tuple(folded.route for folded in group[1:]) for group in groups},
         diagnostics=(
             *_folds(groups),
             *_disambiguations(asked.claims, contest.claims),
-            *refused.values(),
+            *(refusal for _, refusal in judged if refusal is not None),
             *_long_names(kept),
         ),
     )
@@ -96,6 +104,7 @@ class _Claim:
     name: str
     source: Source
     prefix: str
+    is_variant: bool = False
 
     @property
     def operation(self) -> str:
@@ -127,17 +136,24 @@ class _Contest:
         if not _NAME.fullmatch(claim.name):
             return diagnose("invalid_name", operation=claim.operation, name=claim.name)
         rivals = self._rivals(claim)
-        if not rivals or self._owners.get(claim.name) in claim.operations:
+        owns = self._owners.get(claim.name) in claim.operations and claim.operation not in rivals
+        if not rivals or owns:
             return None
         return diagnose("name_collision", operation=claim.operation, name=claim.name, others=", ".join(rivals))
 
     def _rivals(self, claim: _Claim) -> list[str]:
-        """The operations with the same name; for a name without a lasting source also the one it is published for."""
-        rivals = set(self._claimants[claim.name])
+        """
+        The operations with the same name; for a name without a lasting source also the one it is published for.
+
+        The operation itself is among them when two of its variants have the name.
+        """
+        claimants = self._claimants[claim.name]
+        rivals = set(claimants)
         owner = self._owners.get(claim.name)
         if owner is not None and claim.source not in _LASTING:
             rivals.add(owner)
-        return sorted(rivals - set(claim.operations))
+        repeated = {claim.operation} if claimants.count(claim.operation) > 1 else set()
+        return sorted((rivals - set(claim.operations)) | repeated)
 
 
 def _folded(descriptors: Iterable[Descriptor]) -> list[tuple[Descriptor, ...]]:
@@ -149,6 +165,17 @@ def _folded(descriptors: Iterable[Descriptor]) -> list[tuple[Descriptor, ...]]:
         groups[identity].append(descriptor)
     ordered = [tuple(sorted(group, key=lambda one: (len(one.route), one.route))) for group in groups.values()]
     return sorted(ordered, key=lambda group: group[0].key)
+
+
+def _claims(group: tuple[Descriptor, ...], curation: Curation) -> tuple[_Claim, ...]:
+    """The claim of a group's one tool, or those of its variants, whose names are absolute."""
+    if not is_split(group[0], curation):
+        return (_claim(group, curation),)
+    operations, variants = tuple(descriptor.key for descriptor in group), variants_of(group[0], curation)
+    return tuple(
+        _Claim(operations=operations, name=variant.name, source=variants.source, prefix="", is_variant=True)
+        for variant in variants.value
+    )
 
 
 def _claim(group: tuple[Descriptor, ...], curation: Curation) -> _Claim:

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sezzlee_mcp.catalog.annotations import method_hints
-from sezzlee_mcp.catalog.curation import Curation, OperationCuration
+from sezzlee_mcp.catalog.curation import ArgumentRecord, Curation, OperationCuration, Variant
 from sezzlee_mcp.catalog.markers import Markers, read_markers
 from sezzlee_mcp.catalog.names import own_name
 from sezzlee_mcp.catalog.selection import select
 from sezzlee_mcp.catalog.sources import Source, Value, overlaid
+from sezzlee_mcp.catalog.variants import family_of, records_by_name, variants_of
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
 from sezzlee_mcp.folding import fold
 from sezzlee_mcp.openapi.descriptors import Descriptor
@@ -30,6 +31,9 @@ class Resolved:
     tags: Value[tuple[str, ...]]
     search_terms: Value[tuple[str, ...]]
     annotations: Value[Mapping[str, bool]]
+    arguments: Value[tuple[ArgumentRecord, ...]]
+    variants: Value[tuple[Variant, ...]]
+    family_parameter: Value[str]
     selection_diagnostics: tuple[Diagnostic, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -48,6 +52,9 @@ def resolve(descriptor: Descriptor, curation: Curation) -> Resolved:
         tags=_distinct(tags),
         search_terms=_distinct(terms),
         annotations=_annotations(descriptor, staff, markers),
+        arguments=_arguments(staff, markers),
+        variants=variants_of(descriptor, curation),
+        family_parameter=family_of(descriptor, curation),
         selection_diagnostics=(*markers.diagnostics(descriptor.key), *selection.diagnostics),
         diagnostics=(*_tag_problems(tags.value, descriptor.key), *_term_problems(terms.value, descriptor.key)),
     )
@@ -72,6 +79,12 @@ def _annotations(descriptor: Descriptor, staff: OperationCuration, markers: Mark
     beneath = {**method_hints(descriptor), **markers.annotations}
     source = Source.CODE if markers.annotations else Source.RULE
     return overlaid({**beneath, **staff.annotations} if staff.annotations else None, beneath, source)
+
+
+def _arguments(staff: OperationCuration, markers: Markers) -> Value[tuple[ArgumentRecord, ...]]:
+    """Staff's records beside those of the code that name other arguments."""
+    chosen = tuple(records_by_name(markers.arguments, staff.arguments).values()) if staff.arguments else None
+    return overlaid(chosen, markers.arguments, Source.CODE if markers.arguments else Source.DEFAULT)
 
 
 def _listed(

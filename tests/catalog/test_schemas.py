@@ -2,7 +2,11 @@ from typing import Any
 
 import pytest
 
-from sezzlee_mcp.catalog.schemas import input_schema, output_schema, plan_body
+from sezzlee_mcp.catalog import schemas
+from sezzlee_mcp.catalog.arguments import refusals, wire_arguments
+from sezzlee_mcp.catalog.bodies import BodyPlan, plan_body
+from sezzlee_mcp.catalog.files import INLINE_SOURCES
+from sezzlee_mcp.catalog.schemas import output_schema
 from sezzlee_mcp.diagnostics import Diagnostic
 from sezzlee_mcp.openapi.descriptors import Body, Descriptor, Parameter, Response
 from tests.catalog.making import json_body, operation, parameter
@@ -11,9 +15,20 @@ STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 ITEM = {"type": "object", "properties": {"item": STRING}}
 
 
+def planned(descriptor: Descriptor) -> BodyPlan | None:
+    return plan_body(descriptor, INLINE_SOURCES)
+
+
+def input_schema(descriptor: Descriptor) -> dict[str, Any] | Diagnostic:
+    plan = planned(descriptor)
+    arguments = wire_arguments(descriptor, plan)
+    refused = next(refusals(arguments, {}, frozenset(), descriptor.key), None)
+    return refused or schemas.input_schema(arguments, plan, operation=descriptor.key)
+
+
 def accepted(*parameters: Parameter, body: Body | None = None) -> dict[str, Any] | Diagnostic:
     descriptor = operation("POST", parameters=parameters, body=body)
-    return input_schema(descriptor, plan_body(descriptor))
+    return input_schema(descriptor)
 
 
 def flat(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
@@ -27,7 +42,7 @@ def flat(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, A
 
 
 def reason(descriptor: Descriptor) -> str | None:
-    plan = plan_body(descriptor)
+    plan = planned(descriptor)
     return plan.diagnostic.code if plan and plan.diagnostic else None
 
 
@@ -91,7 +106,7 @@ def test_openness_is_the_bodys_own(said: dict[str, Any], published: Any) -> None
 def test_required_object_flattens(schema: dict[str, Any]) -> None:
     descriptor = operation("POST", body=json_body(schema))
     assert reason(descriptor) is None
-    published = input_schema(descriptor, plan_body(descriptor))
+    published = input_schema(descriptor)
     assert isinstance(published, dict)
     assert published["properties"] == schema.get("properties", {})
 
@@ -122,11 +137,11 @@ def test_other_root_is_one_argument(schema: dict[str, Any], code: str, required:
     descriptor = operation("POST", body=json_body(schema, required=required))
     assert reason(descriptor) == code
     expected = flat({"body": schema}, *(["body"] if required else []))
-    assert input_schema(descriptor, plan_body(descriptor)) == expected
+    assert input_schema(descriptor) == expected
 
 
 def test_reason_names_the_keywords_in_the_way() -> None:
-    plan = plan_body(operation("POST", body=json_body({**ITEM, "oneOf": [], "allOf": []})))
+    plan = planned(operation("POST", body=json_body({**ITEM, "oneOf": [], "allOf": []})))
     assert plan is not None
     assert plan.diagnostic is not None
     assert plan.diagnostic.message == (
@@ -138,13 +153,13 @@ def test_optional_body_is_an_optional_argument() -> None:
     descriptor = operation("POST", body=json_body({**ITEM, "required": ["item"]}, required=False))
     assert reason(descriptor) == "optional_body_argument"
     expected = flat({"body": {**ITEM, "required": ["item"]}})
-    assert input_schema(descriptor, plan_body(descriptor)) == expected
+    assert input_schema(descriptor) == expected
 
 
 def test_field_named_like_a_parameter_keeps_the_body_whole() -> None:
     descriptor = operation("PUT", parameters=(parameter("item", location="path"),), body=json_body(ITEM))
     assert reason(descriptor) == "body_field_collision"
-    assert input_schema(descriptor, plan_body(descriptor)) == flat({"item": STRING, "body": ITEM}, "item", "body")
+    assert input_schema(descriptor) == flat({"item": STRING, "body": ITEM}, "item", "body")
 
 
 def test_field_named_body_is_a_field_like_any_other() -> None:

@@ -3,7 +3,9 @@ from typing import Any
 import pytest
 
 from sezzlee_mcp.catalog import BodyTemplate, Member, Slot, Template
-from sezzlee_mcp.catalog.schemas import plan_body
+from sezzlee_mcp.catalog.arguments import wire_arguments
+from sezzlee_mcp.catalog.bodies import plan_body
+from sezzlee_mcp.catalog.files import INLINE_SOURCES
 from sezzlee_mcp.catalog.templates import template_of
 from sezzlee_mcp.openapi.descriptors import Body, Descriptor, Endpoint, Parameter, Response
 from tests.catalog.making import json_body, operation, parameter
@@ -12,7 +14,8 @@ STRING, INTEGER, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"
 
 
 def template(descriptor: Descriptor) -> Template:
-    return template_of(descriptor, plan_body(descriptor))
+    plan = plan_body(descriptor, INLINE_SOURCES)
+    return template_of(descriptor, plan, wire_arguments(descriptor, plan), INLINE_SOURCES)
 
 
 @pytest.mark.parametrize(

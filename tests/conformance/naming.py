@@ -1,8 +1,7 @@
 """
 Fixtures of kind naming: endpoints -> names in their order, or the code of the first refusal.
 
-A collision is fatal there and drops operations here, so any refusal is the fixture's error. Variants come with the
-curation step; until then an operation that has them answers with its own name, and its fixtures fail.
+A collision is fatal there and drops operations here, so any refusal is the fixture's error.
 """
 
 from typing import Any
@@ -26,7 +25,11 @@ def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _descriptor(endpoint: dict[str, Any]) -> Descriptor:
-    declared = {"name": endpoint.get("toolName"), "prefix": endpoint.get("containerPrefix")}
+    declared = {
+        "name": endpoint.get("toolName"),
+        "prefix": endpoint.get("containerPrefix"),
+        "variants": endpoint.get("variants"),
+    }
     return Descriptor(
         method=endpoint["method"],
         route=endpoint["route"],
@@ -40,4 +43,8 @@ def _answer(naming: Naming, descriptors: list[Descriptor]) -> dict[str, Any]:
     refused = [found.code for found in naming.diagnostics if found.severity is Severity.DROPPED]
     if refused:
         return {"error": refused[0]}
-    return {"names": [naming.names[one.key].value for one in descriptors if one.key in naming.names]}
+    return {"names": [name for one in descriptors for name in _names(naming, one.key)]}
+
+
+def _names(naming: Naming, key: str) -> tuple[str, ...]:
+    return (naming.names[key].value,) if key in naming.names else naming.variants.get(key, ())
