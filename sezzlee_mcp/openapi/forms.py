@@ -9,6 +9,7 @@ from sezzlee_mcp.openapi.references import definition_of_ref
 
 BRACKET = "bracket"
 DRF = "drf"  # DRF's own form parser reads lists of objects and objects in objects, to any depth
+_COMPOSITIONS = ("allOf", "anyOf", "oneOf")
 _STRUCTURAL = frozenset("[].")
 
 
@@ -69,7 +70,7 @@ class Form:
     def misfit(self, *, allows_files: bool) -> str | None:
         """Why the form cannot carry the schema; None when it can."""
         root = self.value_of(self.schema)
-        if "properties" not in root or not _is_object(root) or any(key in root for key in ("allOf", "anyOf", "oneOf")):
+        if "properties" not in root or not _is_object(root) or any(key in root for key in _COMPOSITIONS):
             return "a form needs an object with named fields"
         if root.get("additionalProperties", False) is not False:
             return "a form has only the fields that are declared, and the schema admits others"
@@ -96,6 +97,8 @@ class Form:
     def _read(self, name: str, field: dict[str, Any], *, is_nested: bool) -> tuple[str | None, dict[str, Any]]:
         """Why a field is not written, else the object that its members are written of (``{}``: it is none)."""
         value = self._items(field) if _is_array(field) else field
+        if self._is_composed(value):
+            return "is composed of several objects", {}
         is_marked = not _STRUCTURAL.isdisjoint(name)
         if not _is_object(value):
             is_marked &= is_nested
@@ -109,6 +112,10 @@ class Form:
         ):
             return "is an object whose members are not all declared", {}
         return _marked(is_marked), value
+
+    def _is_composed(self, value: dict[str, Any]) -> bool:
+        members = [self.value_of(member) for key in _COMPOSITIONS for member in _not_null(value.get(key, ()))]
+        return bool(members) and all(map(_is_object, members))
 
     def _items(self, field: dict[str, Any]) -> dict[str, Any]:
         return self.value_of(field.get("items")) if _is_array(field) else {}

@@ -284,6 +284,24 @@ def test_objects_nest_to_any_depth_in_the_notation_of_drf(schema: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("notation", ["bracket", "drf"])
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
+@pytest.mark.parametrize("in_list", [True, False])
+def test_composed_object_is_no_field_of_a_form(notation: str, keyword: str, in_list: bool) -> None:
+    composed = {keyword: [members(a=TEXT), members(a={"type": "integer"})]}
+    field = {"type": "array", "items": composed} if in_list else composed
+
+    lowered = lower_content(media(MULTIPART, schema=members(it=field)), notation=notation)
+
+    assert [code for code, _ in codes(lowered)] == ["unsupported_body_shape"]
+
+
+def test_choice_between_scalars_is_a_field_of_a_form() -> None:
+    schema = members(it={"oneOf": [TEXT, {"type": "integer"}]}, other={"anyOf": [members(a=TEXT), TEXT]})
+
+    assert body_of(lower_content(media(MULTIPART, schema=schema))).schema == schema
+
+
 def test_form_of_many_objects_in_objects_is_read_once_each() -> None:
     count = 1200
     refs = [{"$ref": f"#/components/schemas/N{index}"} for index in range(count)]
