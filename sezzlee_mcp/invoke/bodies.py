@@ -8,7 +8,7 @@ from typing import Any
 
 from sezzlee_mcp.catalog.tools import BodyTemplate, Template
 from sezzlee_mcp.invoke import messages
-from sezzlee_mcp.invoke.arguments import refuse, scalar_text
+from sezzlee_mcp.invoke.arguments import kind_of, refuse, scalar_text
 from sezzlee_mcp.invoke.encode import strict
 from sezzlee_mcp.invoke.files import FileArgument, FileContent, file_name, media_type, read_file
 from sezzlee_mcp.invoke.forms import Entry, Form, supplies_file
@@ -41,10 +41,10 @@ def read_body(template: Template, call: Call) -> Payload | None:
     body = template.body
     if body is None:
         return None
-    root = _root(body, call)
+    bare = body.content_type.partition(";")[0].strip().lower()
+    root = _root(body, call, keeps_null=_JSON.fullmatch(bare) is not None)
     if body.argument is not None and root is None:
         return None
-    bare = body.content_type.partition(";")[0].strip().lower()
     if body.file_content_type is not None and _holds_file(body, root, call):
         entries = _entries(template, body, root, call, _form(template, body, is_alternative=True))
         return Payload(content_type=MULTIPART, parts=_parts(entries))
@@ -88,11 +88,11 @@ def _binary(content_type: str, file: FileArgument, content: FileContent) -> Payl
     )
 
 
-def _root(body: BodyTemplate, call: Call) -> Supply | None:
+def _root(body: BodyTemplate, call: Call, *, keeps_null: bool) -> Supply | None:
     if body.argument is None:
         return None
     exposed = body.exposed.get(body.argument)
-    return call.supplied(body.argument, exposed, required=body.required, keeps_null=True)
+    return call.supplied(body.argument, exposed, required=body.required, keeps_null=keeps_null)
 
 
 def _holds_file(body: BodyTemplate, root: Supply | None, call: Call) -> bool:
@@ -163,7 +163,18 @@ def _entries(template: Template, body: BodyTemplate, root: Supply | None, call: 
             return list(form.members(body.form, None, root.name, root.value))
     if others := undeclared(template, call.arguments):
         raise messages.unknown_argument(others[0], template.argument_names)  # a form is closed
+    _refuse_unwritable(body, call, form)
     return list(_field_entries(body, call, form))
+
+
+def _refuse_unwritable(body: BodyTemplate, call: Call, form: Form) -> None:
+    """Refuses a field that JSON carries and a form does not declare; left out in silence it would be lost."""
+    declared = {member.name for member in body.form}
+    for name in body.properties:
+        supply = None if name in declared else call.supplied(name, body.exposed.get(name))
+        if supply is not None:
+            with supply.gate():
+                raise form.refuse(supply.name, "left out", kind_of(supply.value))
 
 
 def _field_entries(body: BodyTemplate, call: Call, form: Form) -> Iterator[Entry]:

@@ -24,6 +24,7 @@ from sezzlee_mcp.invoke.multipart import Part
 from sezzlee_mcp.invoke.supply import Call, Supply, agent_name, refuse_unknown, used_aliases
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
+_NAMING = "content-disposition"
 _LINE_BREAKS = re.compile("[\r\n\0]")
 
 
@@ -124,9 +125,6 @@ def attach(
         parts=(),
         headers=(*(header for header in request.headers if not named or header[0].lower() != _NAMING), *named),
     )
-
-
-_NAMING = "content-disposition"
 
 
 def _files(parts: tuple[Part, ...]) -> tuple[FileArgument, ...]:
@@ -258,7 +256,7 @@ def _cookie_pairs(template: Template, call: Call, taken: frozenset[str]) -> Iter
             continue
         with supply.gate():
             texts = _texts(slot, supply, refuse, is_ascii=True)
-            if slot.name in taken:
-                raise messages.cookie_carrier_collision(supply.name)
             pairs = cookies.pairs(slot, supply.name, texts)
+            if pairs and slot.name in taken:
+                raise messages.cookie_carrier_collision(supply.name)
         yield from pairs

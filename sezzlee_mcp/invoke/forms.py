@@ -39,7 +39,7 @@ class Form:
         elif member.type == "object":
             yield from self.members(member.members, key, name, value, is_in_row=is_in_row)
         elif member.type == "file":
-            yield from self._files(member, key, name, value)
+            yield from self._files(member, key, name, value, is_in_row=is_in_row)
         else:
             texts = element_texts(name, member.type, member.is_array, value, self.refuse)
             is_counted = is_in_row and isinstance(value, list)  # below an index DRF reads a repeated key once
@@ -88,13 +88,16 @@ class Form:
         elif not member.has_default and self.asks_for_booleans and name is not None:
             raise messages.boolean_needed(name)
 
-    def _files(self, member: Member, key: str, name: str, value: Any) -> Iterator[Entry]:
-        named = {f"{name}[{index}]": item for index, item in enumerate(value)} if member.is_array else {name: value}
-        for argument, item in named.items():
-            yield (
-                key,
-                read_file(argument, member.name, item, sources=self.file_sources, declared_type=member.media_type),
-            )
+    def _files(self, member: Member, key: str, name: str, value: Any, *, is_in_row: bool) -> Iterator[Entry]:
+        if not member.is_array:
+            yield key, self._file(member, name, value)
+            return
+        for index, item in enumerate(value):
+            counted = f"{key}[{index}]" if is_in_row else key
+            yield counted, self._file(member, f"{name}[{index}]", item)
+
+    def _file(self, member: Member, name: str, value: Any) -> FileArgument:
+        return read_file(name, member.name, value, sources=self.file_sources, declared_type=member.media_type)
 
 
 def supplies_file(member: Member, value: Any) -> bool:

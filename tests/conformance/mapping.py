@@ -10,6 +10,7 @@ import json
 from base64 import b64encode
 from email import message_from_bytes
 from email.message import Message
+from email.utils import collapse_rfc2231_value
 from typing import Any
 
 from sezzlee_mcp.catalog.curation import Fill, FillKind
@@ -171,8 +172,8 @@ def _read_part(part: Message) -> dict[str, Any]:
 def _parameter(disposition: str, name: str) -> str | None:
     header = Message()
     header["Content-Disposition"] = disposition
-    value = header.get_param(name, header="Content-Disposition")
-    return value if isinstance(value, str) else None
+    values = [value for key, value in header.get_params([], "Content-Disposition") if key == name]
+    return collapse_rfc2231_value(values[-1]) if values else None  # of two spellings the encoded one comes last
 
 
 def _file(content: bytes, filename: str | None, media_type: str | None) -> dict[str, Any]:
