@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import LocalePrefixPattern
+from django.utils import translation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,8 @@ def routes_of(urlconf: Any = None) -> tuple[Route, ...]:
 
 @lru_cache(maxsize=64)  # hosts with a URLconf per tenant have some, and a module each
 def _routes_of(urlconf: Any) -> tuple[Route, ...]:
-    return tuple(_walk(get_resolver(urlconf).url_patterns, patterns=(), path_regex=""))
+    with translation.override(settings.LANGUAGE_CODE):  # a translated route has one text here, whoever comes first
+        return tuple(_walk(get_resolver(urlconf).url_patterns, patterns=(), path_regex=""))
 
 
 def find_route(urlconf: Any, callback: Callable[..., Any], path_info: str) -> tuple[Route, tuple[str, ...]] | None:

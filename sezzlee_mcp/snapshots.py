@@ -57,6 +57,10 @@ class Snapshot:
 EMPTY = Snapshot.of(0, {})
 
 
+class ContentGone(LookupError):
+    """A tool was published away, and its content pruned, while a request still held its snapshot."""
+
+
 class _Contents(Generic[T]):
     """A bounded cache by content digest; contents never change, so nothing in it is ever stale."""
 
@@ -79,6 +83,8 @@ class _Contents(Generic[T]):
             read = {digest: self._read(content) for digest, content in rows}
             self._keep(read)
             found.update(read)
+        if len(found) < len(set(wanted)):
+            raise ContentGone
         return found
 
     def _keep(self, read: Mapping[str, T]) -> None:
@@ -119,6 +125,7 @@ class _Current:
         stamp = Catalog.objects.stamp()
         if stamp != self._stamp:
             with self._lock:
+                stamp = Catalog.objects.stamp()  # another thread may have gone further than what was read outside
                 if stamp != self._stamp:
                     self._snapshot = _refreshed(self._snapshot, stamp[0])
                     self._stamp = stamp
