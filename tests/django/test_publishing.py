@@ -193,4 +193,3 @@ def test_publish_that_fails_leaves_nothing_half_done(settings: Settings, monkeyp
     assert published() == {"apples": "GET /apples/"}
     assert list(Operation.objects.values_list("key", flat=True)) == ["GET /apples/"]
     assert (Catalog.objects.generation(), Revision.objects.count()) == (1, 1)
-
