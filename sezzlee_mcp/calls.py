@@ -68,7 +68,7 @@ class CallHost:
             raise messages.tool_changed(call.name)
         if call.was_unwrapped:
             logger.info("The arguments of %s came as JSON text and were unwrapped.", entry.name)
-        limit_bytes = entry.budget_bytes or conf.current().budget_bytes
+        limit_bytes = conf.current().budget_bytes
         schema = self._loaded([entry])[0]["inputSchema"]
         facts = CallFacts(
             naming=Naming(

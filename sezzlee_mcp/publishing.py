@@ -255,7 +255,6 @@ def _to_content(tool: Tool, content_digest: str) -> ToolContent:
         auth=tool.auth.to_json(),
         loaded=tool.loaded,
         template=tool.template.to_json(),
-        budget_bytes=tool.budget_bytes,
     )
 
 
@@ -267,6 +266,5 @@ def _to_tool(content: ToolContent) -> Tool:
         template=Template.from_json(content.template),
         document=SearchDocument.from_json(content.document),
         auth=AuthFacts.from_json(content.auth),
-        budget_bytes=content.budget_bytes,
         input_digest=content.input_digest,
     )

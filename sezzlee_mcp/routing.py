@@ -72,7 +72,7 @@ def find_route(urlconf: Any, callback: Callable[..., Any], path_info: str) -> tu
 def view_path(callback: Callable[..., Any]) -> str:
     """The dotted path of the class or function behind a URL pattern's callback."""
     view: Any = getattr(callback, "cls", None) or getattr(callback, "view_class", None) or callback
-    return f"{view.__module__}.{getattr(view, '__qualname__', type(view).__qualname__)}"
+    return f"{view.__module__}.{getattr(view, '__name__', type(view).__name__)}"  # DRF names function views so
 
 
 def _walk(entries: Any, *, patterns: tuple[Any, ...], path_regex: str) -> Iterator[Route]:

@@ -16,7 +16,7 @@ from sezzlee_mcp.search import DocumentTokens, Index, weigh
 
 T = TypeVar("T")
 
-_COLUMNS = ("digest", "name", "version", "card", "document", "auth", "budget_bytes")
+_COLUMNS = ("digest", "name", "version", "card", "document", "auth")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,6 @@ class Entry:
     card: bytes
     tokens: DocumentTokens
     auth: AuthFacts
-    budget_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,9 +152,7 @@ def _refreshed(previous: Snapshot, generation: int) -> Snapshot:
     return Snapshot.of(generation, {name: held[digest] for name, digest in digests.items()})
 
 
-def _to_entry(
-    digest: str, name: str, version: str, card: Any, document: Any, auth: Any, budget_bytes: int | None
-) -> Entry:
+def _to_entry(digest: str, name: str, version: str, card: Any, document: Any, auth: Any) -> Entry:
     return Entry(
         digest=digest,
         name=name,
@@ -163,5 +160,4 @@ def _to_entry(
         card=json.dumps(card, ensure_ascii=False, separators=(",", ":")).encode(),
         tokens=weigh(SearchDocument.from_json(document)),
         auth=AuthFacts.from_json(auth),
-        budget_bytes=budget_bytes,
     )

@@ -1,7 +1,6 @@
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -12,23 +11,12 @@ from sezzlee_mcp.models.fields import PackedJSONField
 from sezzlee_mcp.openapi.descriptors import Descriptor
 
 KEY_CHARS = 500  # of "METHOD /route"
-HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
 def validate_texts(value: Any) -> None:
     """A JSON list of texts."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValidationError(_("Enter a list of texts."), code="not_texts")
-
-
-def validate_hints(value: Any) -> None:
-    """A JSON object of MCP behaviour hints to booleans."""
-    if not isinstance(value, dict) or not all(key in HINTS and isinstance(hint, bool) for key, hint in value.items()):
-        raise ValidationError(
-            _("Enter an object with some of %(hints)s, each true or false."),
-            code="not_hints",
-            params={"hints": ", ".join(HINTS)},
-        )
 
 
 class Tag(models.Model):
@@ -110,10 +98,6 @@ class Operation(models.Model):
     tags = models.ManyToManyField(Tag, verbose_name=_("tags"), blank=True, related_name="operations")
     overrides_search_terms = models.BooleanField(_("override the search terms"), default=False)
     search_terms = models.JSONField(_("search terms"), default=list, blank=True, validators=[validate_texts])
-    annotations = models.JSONField(_("annotations"), default=dict, blank=True, validators=[validate_hints])
-    budget_bytes = models.PositiveIntegerField(
-        _("budget in bytes"), null=True, blank=True, validators=[MinValueValidator(1024)]
-    )
 
     objects = OperationQuerySet.as_manager()
 
@@ -147,10 +131,8 @@ class Operation(models.Model):
             name=self.name or None,
             description=self.description or None,
             title=self.title or None,
-            annotations=self.annotations,
             tags=tags if self.overrides_tags else None,
             search_terms=tuple(self.search_terms) if self.overrides_search_terms else None,
-            budget_bytes=self.budget_bytes,
         )
 
 
