@@ -90,4 +90,6 @@ class Command(BaseCommand):
         if not writes:
             refusal = " It would be refused without --force." if report.is_suspicious else ""
             return f"Would publish: {counts}.{refusal}"
+        if not any(report.tool_changes.values()):
+            return f"Nothing changed for agents; generation {report.generation}."
         return f"Generation {report.generation}: {counts}."
