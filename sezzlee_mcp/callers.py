@@ -1,13 +1,16 @@
 """Request -> caller: who the host's own DRF classes say it is, and what they let this caller do."""
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil
+from types import MappingProxyType
 from typing import Any, cast
 
-from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.db import DataError
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 from rest_framework import exceptions
@@ -16,7 +19,10 @@ from rest_framework.views import APIView
 
 from sezzlee_mcp import conf
 from sezzlee_mcp.catalog.visibility import Answer, Decision, Identity, decide
+from sezzlee_mcp.invoke.leaks import may_be_forwarded
 from sezzlee_mcp.openapi.descriptors import AuthFacts
+
+logger = logging.getLogger("sezzlee_mcp")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,6 +43,10 @@ class _Gate(APIView):
     """
 
     _ignore_model_permissions = True  # the endpoint has no model, as DRF's own API root has none
+    throttle_scope = "sezzlee_mcp"
+    action = None  # what permission classes of viewsets look at
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = MappingProxyType({})
 
     def get_authenticators(self) -> list[Any]:
         return _instances(conf.current().authentication_classes, self.authentication_classes)
@@ -80,7 +90,11 @@ class Caller:
 
     def _answer(self, policy: str) -> Answer:
         if policy not in self._answers:
-            self._answers[policy] = self._ask(policy)
+            try:
+                self._answers[policy] = self._ask(policy)
+            except Exception:  # a user model or a backend of the host's that cannot say it
+                logger.exception("The policy %s could not be asked.", policy)
+                self._answers[policy] = Answer.UNKNOWN
         return self._answers[policy]
 
     def _ask(self, policy: str) -> Answer:
@@ -109,16 +123,17 @@ def identify(request: HttpRequest) -> Caller:
     """
     The caller, by the authenticators, permissions and throttles of the endpoint.
 
-    CallerRefused 401 with a challenge when identity is required and absent or wrong, 403, 429, or 400 for a body
-    that claims to be a form and is none.
+    CallerRefused 401 with a challenge when identity is required and absent or wrong, 403, 429, 400 for a body
+    that claims to be a form and is none, or whatever status a class of the host's answers.
     """
     gate = _Gate()
+    session_user = getattr(request, "user", None)  # DRF puts whom it finds in its place
     drf_request = gate.initialize_request(request)
     gate.request, gate.headers = drf_request, {}
     try:
         _authenticate(gate, drf_request)
         caller = Caller(request, drf_request.user)
-        if _is_session_caller(drf_request) and not caller.is_safe_from_forgery:
+        if _is_session_caller(session_user, drf_request) and not caller.is_safe_from_forgery:
             raise exceptions.PermissionDenied(
                 "CSRF verification failed; send X-CSRFToken, or a token of your own instead of the session."
             )
@@ -133,10 +148,14 @@ def identify(request: HttpRequest) -> Caller:
         raise CallerRefused(
             status=400, message="The body is no form that can be read; send application/json."
         ) from None
-    except exceptions.PermissionDenied as error:
+    except (exceptions.PermissionDenied, PermissionDenied) as error:
         if drf_request.user and drf_request.user.is_authenticated:
-            raise CallerRefused(status=403, message=f"Permission denied: {error.detail}") from None
+            raise CallerRefused(status=403, message=f"Permission denied: {_text_of(error)}") from None
         raise _unauthenticated(gate, drf_request, exceptions.NotAuthenticated()) from None
+    except Http404:
+        raise CallerRefused(status=404, message="There is no such endpoint for this request.") from None
+    except exceptions.APIException as error:
+        raise CallerRefused(status=error.status_code, message=_text_of(error)) from None
     return caller
 
 
@@ -144,12 +163,20 @@ def _authenticate(gate: _Gate, request: Any) -> None:
     try:
         gate.perform_authentication(request)
     except exceptions.PermissionDenied as error:  # a session without its CSRF token: signing in again would not help
-        raise CallerRefused(status=403, message=str(error.detail)) from None
+        raise CallerRefused(status=403, message=_text_of(error)) from None
+    except (ValueError, DataError):  # a credential that the database cannot even look up, such as one with a NUL
+        raise exceptions.AuthenticationFailed from None
 
 
-def _is_session_caller(request: Any) -> bool:
+def _text_of(error: Exception) -> str:
+    """What a host's refusal says, if it may be shown; JWT libraries put it in a dict."""
+    detail = getattr(error, "detail", str(error))
+    text = detail.get("detail", "") if isinstance(detail, dict) else detail
+    return str(text) if isinstance(text, str) and may_be_forwarded(text) else "The request was refused."
+
+
+def _is_session_caller(session_user: Any, request: Any) -> bool:
     """Whether Django's session, not a credential of this request, said who the caller is."""
-    session_user = getattr(request._request, "user", None)
     return bool(session_user and session_user.is_authenticated and session_user == request.user and not request.auth)
 
 
@@ -157,7 +184,7 @@ def _unauthenticated(gate: _Gate, request: Any, error: exceptions.APIException) 
     """401 with the host's first challenge; DRF alone answers 403 when its first authenticator has none."""
     challenges = (authenticator.authenticate_header(request) for authenticator in request.authenticators)
     challenge = next((text for text in challenges if text), "Bearer")
-    return CallerRefused(status=401, message=str(error.detail), headers={"WWW-Authenticate": cast(str, challenge)})
+    return CallerRefused(status=401, message=_text_of(error), headers={"WWW-Authenticate": cast(str, challenge)})
 
 
 def _passes_csrf(request: HttpRequest) -> bool:

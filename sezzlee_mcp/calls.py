@@ -24,7 +24,7 @@ from sezzlee_mcp.invoke.outcomes import CallFacts, map_response
 from sezzlee_mcp.protocol.binding import InvokeCall, LoadCall, SearchCall
 from sezzlee_mcp.protocol.metatools import MetaTool, input_schema
 from sezzlee_mcp.search import Audience, detail, find
-from sezzlee_mcp.snapshots import Entry, Snapshot
+from sezzlee_mcp.snapshots import ContentGone, Entry, Snapshot
 
 logger = logging.getLogger("sezzlee_mcp")
 
@@ -68,8 +68,8 @@ class CallHost:
             raise messages.tool_changed(call.name)
         if call.was_unwrapped:
             logger.info("The arguments of %s came as JSON text and were unwrapped.", entry.name)
-        limit_bytes = entry.budget_bytes or conf.current().budget_bytes
-        schema = snapshots.loaded_shapes([entry])[0]["inputSchema"]
+        limit_bytes = conf.current().budget_bytes
+        schema = self._loaded([entry])[0]["inputSchema"]
         facts = CallFacts(
             naming=Naming(
                 published=tuple(schema["properties"]), non_field_errors_key=api_settings.NON_FIELD_ERRORS_KEY
@@ -85,18 +85,21 @@ class CallHost:
         return self._emit(error)
 
     def _outcome(self, call: InvokeCall, entry: Entry, facts: CallFacts) -> dict[str, Any] | CallError:
-        template = snapshots.template_of(entry)
         try:
+            template = snapshots.template_of(entry)
             response = dispatch.dispatch(
                 compose(template, call.arguments),
                 template,
                 self._caller.request,
+                tool=entry.name,
                 limit_bytes=facts.limit_bytes,
                 is_safe_from_forgery=self._caller.is_safe_from_forgery,
             )
             return map_response(response, facts)
         except CallError as error:
             return error
+        except ContentGone:
+            return messages.tool_changed(entry.name)
         except Exception:  # an edge: whatever else is a bug of ours, which the agent must not see
             logger.exception("invoke_tool %s failed.", entry.name)
             return messages.internal_error()
@@ -120,8 +123,14 @@ class CallHost:
         cards = ((json.loads(entry.card), self._is_uncertain(entry)) for entry in entries)
         return [{**card, "authUncertain": True} if is_uncertain else card for card, is_uncertain in cards]
 
+    def _loaded(self, entries: list[Entry]) -> list[dict[str, Any]]:
+        try:
+            return snapshots.loaded_shapes(entries)
+        except ContentGone:
+            raise messages.tool_changed(entries[0].name) from None
+
     def _schemas(self, entries: list[Entry]) -> list[dict[str, Any]]:
-        shapes = snapshots.loaded_shapes(entries)
+        shapes = self._loaded(entries)
         return [
             detail(shape, auth_uncertain=self._is_uncertain(entry))
             for shape, entry in zip(shapes, entries, strict=True)

@@ -62,7 +62,7 @@ class Settings:
     generation_check_seconds: float = 0
     # int: how many loaded tools a process keeps in memory.
     cached_tools: int = 256
-    # int: how many revisions are kept; contents that no revision names go with them.
+    # int: how many revisions are kept, at least 2; contents that no revision names go with them.
     kept_revisions: int = 100
 
 
@@ -94,6 +94,11 @@ def current() -> Settings:
     for problem in problems(raw()):
         raise ImproperlyConfigured(f"{problem.message} {problem.hint} (sezzlee_mcp.{problem.id})")
     return Settings(**{KEYS[key]: value for key, value in raw().items()})
+
+
+def path() -> str:
+    """Where the endpoint is served; the default while the dict is wrong, so that the checks can say what is."""
+    return Settings().path if list(problems(raw())) else current().path
 
 
 def problems(given: Any) -> Iterator[Problem]:
@@ -135,7 +140,7 @@ _IDS: Mapping[str, str] = {
     "cached_tools": "E018",
     "kept_revisions": "E019",
 }
-_LEAST = {"body_limit_bytes": 1024, "budget_bytes": 1024, "cached_tools": 1, "kept_revisions": 1}
+_LEAST = {"body_limit_bytes": 1024, "budget_bytes": 1024, "cached_tools": 1, "kept_revisions": 2}
 
 
 def _fault(name: str, value: Any) -> str | None:

@@ -33,6 +33,7 @@ CODES: dict[str, tuple[Severity, str]] = {
         "The document says OpenAPI version {version}; versions 3.0, 3.1 and 3.2 are read.",
     ),
     "document_invalid": (Severity.FATAL, "The document is not an OpenAPI object: {reason}."),
+    "document_not_generated": (Severity.FATAL, "drf-spectacular could not generate the document: {reason}."),
     "part_unwritable": (Severity.DROPPED, "What stands here was left out: {reason}."),
     "operation_invalid": (Severity.DROPPED, "The operation cannot be read: {reason}."),
     "duplicate_operation": (

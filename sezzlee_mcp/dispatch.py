@@ -1,7 +1,9 @@
 """ComposedRequest -> the host's own stack -> the response that the caller would get over HTTP."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from threading import Lock
 from typing import Any
@@ -28,12 +30,15 @@ from sezzlee_mcp.invoke.compose import ComposedRequest
 from sezzlee_mcp.invoke.outcomes import BackendResponse
 from sezzlee_mcp.routing import find_route, view_path
 
+logger = logging.getLogger("sezzlee_mcp")
+
 # Headers that speak of the outer request alone: its body, its conditions, its connection, its protocol.
 _DROPPED = frozenset(
     {
         "CONTENT_LENGTH",
         "CONTENT_TYPE",
         "HTTP_ACCEPT",
+        "HTTP_ACCEPT_ENCODING",
         "HTTP_CONNECTION",
         "HTTP_CONTENT_ENCODING",
         "HTTP_EXPECT",
@@ -66,27 +71,54 @@ def dispatch(
     template: Template,
     outer: HttpRequest,
     *,
+    tool: str,
     limit_bytes: int,
     is_safe_from_forgery: bool,
 ) -> BackendResponse:
     """
-    The backend's answer to a composed request, sent with the credentials of the ``outer`` one.
+    The backend's answer to the composed request of a ``tool``, sent with the credentials of the ``outer`` one.
 
     CallError ``not_invocable`` when no route of the project serves the operation, ``invalid_path_type`` when an
     argument would lead the path elsewhere; the view has not run then. An exception that escapes the host's
     pipeline is a 500 without a body, logged.
     """
     if template.resolver_route is None:
-        raise messages.not_invocable(composed.method)
+        raise messages.not_invocable(tool)
     with _surroundings_kept(), _connections_kept():
         request = _inner_request(composed, template, outer)
         request._dont_enforce_csrf_checks = is_safe_from_forgery  # type: ignore[attr-defined]
-        request._sezzlee_call = (composed, template)  # type: ignore[attr-defined]
-        response = _handler.respond(request)
+        request._sezzlee_call = _Call(composed=composed, template=template, tool=tool)  # type: ignore[attr-defined]
         try:
-            return _read(response, limit_bytes)
+            return _answer(request, limit_bytes)
+        except CallError:
+            raise
+        except Exception:  # what a server would answer 500: Django lets pass what is raised in mid-stream
+            logger.exception("%s %s failed.", composed.method, template.route)
+            return BackendResponse(status=500)
         finally:
-            response.close()
+            _forget_session(outer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    composed: ComposedRequest
+    template: Template
+    tool: str
+
+
+def _answer(request: WSGIRequest, limit_bytes: int) -> BackendResponse:
+    response = _handler.respond(request)
+    try:
+        return _read(response, limit_bytes)
+    finally:
+        response.close()
+
+
+def _forget_session(outer: HttpRequest) -> None:
+    """The inner request may have written the session: the outer one must not save its older copy over it."""
+    session = getattr(outer, "session", None)
+    if session is not None:
+        vars(session).pop("_session_cache", None)
 
 
 class _InnerHandler(BaseHandler):
@@ -110,13 +142,13 @@ class _InnerHandler(BaseHandler):
         return response
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
-        composed, template = request._sezzlee_call  # type: ignore[attr-defined]
+        call: _Call = request._sezzlee_call  # type: ignore[attr-defined]
         try:
             match: ResolverMatch = super().resolve_request(request)
         except Resolver404:
-            _refuse(request, _misrouted(composed, template))
+            _refuse(request, _misrouted(call))
             raise
-        if refusal := _astray(match, request, composed, template):
+        if refusal := _astray(match, request, call):
             _refuse(request, refusal)
             raise Resolver404({"path": request.path_info})
         return match
@@ -136,13 +168,12 @@ def _refuse(request: HttpRequest, refusal: CallError) -> None:
     request._sezzlee_refusal = refusal  # type: ignore[attr-defined]
 
 
-def _astray(
-    match: ResolverMatch, request: HttpRequest, composed: ComposedRequest, template: Template
-) -> CallError | None:
+def _astray(match: ResolverMatch, request: HttpRequest, call: _Call) -> CallError | None:
     """Why the match is not the recorded operation with the values as they were sent; None when it is."""
+    composed, template = call.composed, call.template
     found = find_route(getattr(request, "urlconf", None), match.func, request.path_info)
     if found is None or found[0].route != template.resolver_route or view_path(match.func) != template.view:
-        return _misrouted(composed, template)
+        return _misrouted(call)
     if template.route.startswith("{"):  # the value is a path of its own; the route it leads to was checked
         return None
     caught = _without_version(found[1], match, composed)
@@ -150,22 +181,22 @@ def _astray(
     for (name, text), value in zip(composed.path_values, caught, strict=False):
         if text != value:
             return messages.misrouted_path_value(name)
-    return None if len(sent) == len(caught) else _misrouted(composed, template)
+    return None if len(sent) == len(caught) else _misrouted(call)
 
 
 def _without_version(caught: tuple[str, ...], match: ResolverMatch, composed: ComposedRequest) -> tuple[str, ...]:
     """What the variables caught, less the API version, which the recorded path holds as text."""
     version = match.kwargs.get(api_settings.VERSION_PARAM)
-    if version is None or len(caught) == len(composed.path_values):
+    if str(version) not in caught or len(caught) == len(composed.path_values):
         return caught
     place = caught.index(str(version))
     return (*caught[:place], *caught[place + 1 :])
 
 
-def _misrouted(composed: ComposedRequest, template: Template) -> CallError:
-    if composed.path_values:
-        return messages.misrouted_path_value(", ".join(dict(composed.path_values)))
-    return messages.not_invocable(f"{template.method} {template.route}")
+def _misrouted(call: _Call) -> CallError:
+    if call.composed.path_values:
+        return messages.misrouted_path_value(", ".join(dict(call.composed.path_values)))
+    return messages.not_invocable(call.tool)
 
 
 def _inner_request(composed: ComposedRequest, template: Template, outer: HttpRequest) -> WSGIRequest:
@@ -269,7 +300,7 @@ def _connections_kept() -> Iterator[None]:
         yield
     finally:
         for connection in kept:
-            del connection.close_if_unusable_or_obsolete
+            vars(connection).pop("close_if_unusable_or_obsolete", None)
 
 
 def _leave_open() -> None:

@@ -8,7 +8,6 @@ from rest_framework.permissions import (
     SAFE_METHODS,
     AllowAny,
     DjangoModelPermissions,
-    DjangoModelPermissionsOrAnonReadOnly,
     IsAdminUser,
     IsAuthenticated,
     IsAuthenticatedOrReadOnly,
@@ -80,9 +79,8 @@ def _model_facts(permission: DjangoModelPermissions, view: Any, method: str) -> 
         _keeps(permission, DjangoModelPermissions, name) for name in ("has_permission", "get_required_permissions")
     ):
         return UNREADABLE
-    is_open = not permission.authenticated_users_only and method in SAFE_METHODS
-    if is_open and isinstance(permission, DjangoModelPermissionsOrAnonReadOnly):
-        return ANYONE
+    if permission.perms_map.get(method) == []:
+        return SOMEBODY if permission.authenticated_users_only else ANYONE
     try:
         codenames = permission.get_required_permissions(method, permission._queryset(view).model)
     except Exception:  # noqa: BLE001  (no queryset before a call, or a method without a row in perms_map)

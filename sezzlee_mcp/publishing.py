@@ -16,6 +16,7 @@ from sezzlee_mcp.diagnostics import Diagnostic, Severity
 from sezzlee_mcp.models import Catalog, Operation, Revision, ToolContent
 from sezzlee_mcp.models import Diagnostic as DiagnosticRow
 from sezzlee_mcp.models import SelectionRule as RuleRow
+from sezzlee_mcp.models.operations import KEY_CHARS
 from sezzlee_mcp.openapi.descriptors import AuthFacts, Descriptor
 from sezzlee_mcp.search.cards import card
 
@@ -74,9 +75,9 @@ def publish(*, source: str, actor: Any = None, note: str = "") -> Revision | Non
 
 
 def read_inputs() -> Inputs:
-    """The rows as they are now, in the order of the document."""
+    """The rows as they are now."""
     edit = Catalog.objects.edit()
-    operations = list(Operation.objects.with_tags().order_by("position", "key"))
+    operations = list(Operation.objects.with_tags().order_by("key"))
     contents = list(ToolContent.objects.filter(left_generation=None))
     return Inputs(
         edit=edit,
@@ -106,8 +107,16 @@ def read_curation(operations: Iterable[Operation]) -> Curation:
 
 def compile_draft(inputs: Inputs) -> Draft:
     candidate = compile_catalog(inputs.descriptors, inputs.curation, known=inputs.known)
-    contents = {tool.name: tool.content_digest for tool in candidate.tools}
+    contents = {
+        tool.name: inputs.published[tool.name] if _is_taken_over(tool, inputs) else tool.content_digest
+        for tool in candidate.tools
+    }
     return Draft(inputs=inputs, candidate=candidate, contents=contents)
+
+
+def _is_taken_over(tool: Tool, inputs: Inputs) -> bool:
+    """Whether the tool is the published one, whose content digest need not be computed again."""
+    return inputs.known.get(tool.input_digest) is tool
 
 
 def draft_with(operation: Operation, tags: tuple[str, ...]) -> Draft:
@@ -190,7 +199,9 @@ _COLUMNS = ("code", "severity", "pointer", "message", "key")
 
 
 def _diagnostic_rows(found: Iterable[Diagnostic]) -> list[tuple[str, ...]]:
-    return sorted({(each.code, each.severity.value, each.pointer, each.message, each.operation) for each in found})
+    texts = ((each.code, each.severity.value, each.pointer, each.message, each.operation[:KEY_CHARS]) for each in found)
+    # PostgreSQL stores no NUL, which a document may hold anywhere.
+    return sorted({tuple(text.replace("\0", "\N{REPLACEMENT CHARACTER}") for text in row) for row in texts})
 
 
 def _setting_rule(rule: Mapping[str, str]) -> SelectionRule:
@@ -244,7 +255,6 @@ def _to_content(tool: Tool, content_digest: str) -> ToolContent:
         auth=tool.auth.to_json(),
         loaded=tool.loaded,
         template=tool.template.to_json(),
-        budget_bytes=tool.budget_bytes,
     )
 
 
@@ -256,6 +266,5 @@ def _to_tool(content: ToolContent) -> Tool:
         template=Template.from_json(content.template),
         document=SearchDocument.from_json(content.document),
         auth=AuthFacts.from_json(content.auth),
-        budget_bytes=content.budget_bytes,
         input_digest=content.input_digest,
     )

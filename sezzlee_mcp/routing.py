@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import LocalePrefixPattern
+from django.utils import translation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,8 @@ def routes_of(urlconf: Any = None) -> tuple[Route, ...]:
 
 @lru_cache(maxsize=64)  # hosts with a URLconf per tenant have some, and a module each
 def _routes_of(urlconf: Any) -> tuple[Route, ...]:
-    return tuple(_walk(get_resolver(urlconf).url_patterns, patterns=(), path_regex=""))
+    with translation.override(settings.LANGUAGE_CODE):  # a translated route has one text here, whoever comes first
+        return tuple(_walk(get_resolver(urlconf).url_patterns, patterns=(), path_regex=""))
 
 
 def find_route(urlconf: Any, callback: Callable[..., Any], path_info: str) -> tuple[Route, tuple[str, ...]] | None:
@@ -70,7 +72,7 @@ def find_route(urlconf: Any, callback: Callable[..., Any], path_info: str) -> tu
 def view_path(callback: Callable[..., Any]) -> str:
     """The dotted path of the class or function behind a URL pattern's callback."""
     view: Any = getattr(callback, "cls", None) or getattr(callback, "view_class", None) or callback
-    return f"{view.__module__}.{getattr(view, '__qualname__', type(view).__qualname__)}"
+    return f"{view.__module__}.{getattr(view, '__name__', type(view).__name__)}"  # DRF names function views so
 
 
 def _walk(entries: Any, *, patterns: tuple[Any, ...], path_regex: str) -> Iterator[Route]:

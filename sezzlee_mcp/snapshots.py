@@ -16,7 +16,7 @@ from sezzlee_mcp.search import DocumentTokens, Index, weigh
 
 T = TypeVar("T")
 
-_COLUMNS = ("digest", "name", "version", "card", "document", "auth", "budget_bytes")
+_COLUMNS = ("digest", "name", "version", "card", "document", "auth")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,6 @@ class Entry:
     card: bytes
     tokens: DocumentTokens
     auth: AuthFacts
-    budget_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +56,10 @@ class Snapshot:
 EMPTY = Snapshot.of(0, {})
 
 
+class ContentGone(LookupError):
+    """A tool was published away, and its content pruned, while a request still held its snapshot."""
+
+
 class _Contents(Generic[T]):
     """A bounded cache by content digest; contents never change, so nothing in it is ever stale."""
 
@@ -79,6 +82,8 @@ class _Contents(Generic[T]):
             read = {digest: self._read(content) for digest, content in rows}
             self._keep(read)
             found.update(read)
+        if len(found) < len(set(wanted)):
+            raise ContentGone
         return found
 
     def _keep(self, read: Mapping[str, T]) -> None:
@@ -119,6 +124,7 @@ class _Current:
         stamp = Catalog.objects.stamp()
         if stamp != self._stamp:
             with self._lock:
+                stamp = Catalog.objects.stamp()  # another thread may have gone further than what was read outside
                 if stamp != self._stamp:
                     self._snapshot = _refreshed(self._snapshot, stamp[0])
                     self._stamp = stamp
@@ -146,9 +152,7 @@ def _refreshed(previous: Snapshot, generation: int) -> Snapshot:
     return Snapshot.of(generation, {name: held[digest] for name, digest in digests.items()})
 
 
-def _to_entry(
-    digest: str, name: str, version: str, card: Any, document: Any, auth: Any, budget_bytes: int | None
-) -> Entry:
+def _to_entry(digest: str, name: str, version: str, card: Any, document: Any, auth: Any) -> Entry:
     return Entry(
         digest=digest,
         name=name,
@@ -156,5 +160,4 @@ def _to_entry(
         card=json.dumps(card, ensure_ascii=False, separators=(",", ":")).encode(),
         tokens=weigh(SearchDocument.from_json(document)),
         auth=AuthFacts.from_json(auth),
-        budget_bytes=budget_bytes,
     )

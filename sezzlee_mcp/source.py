@@ -1,6 +1,7 @@
 """drf-spectacular's generator: the documents of the project, each operation tagged with the view behind it."""
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,6 +27,8 @@ from sezzlee_mcp import permissions
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
 from sezzlee_mcp.openapi.descriptors import ENDPOINT_KEY, Endpoint
 from sezzlee_mcp.routing import Route, routes_of, view_path
+
+logger = logging.getLogger("sezzlee_mcp")
 
 Progress = Callable[[int, int], None]
 
@@ -68,9 +71,14 @@ def generate(*, progress: Progress | None = None) -> Documents:
     LANGUAGE_CODE, since otherwise what is found depends on who starts the sync (P3, P4, P7).
     """
     run = _Run(progress=progress)
-    with _generating, translation.override(settings.LANGUAGE_CODE), GENERATOR_STATS.silence():
-        documents = [_generate_version(run, None)]
-        documents += [_generate_version(run, version) for version in sorted(run.versions)]
+    try:
+        with _generating, translation.override(settings.LANGUAGE_CODE), GENERATOR_STATS.silence():
+            documents = [_generate_version(run, None)]
+            documents += [_generate_version(run, version) for version in sorted(run.versions)]
+    except Exception as error:
+        logger.exception("drf-spectacular could not generate the document.")
+        lost = diagnose("document_not_generated", reason=_reason(error))
+        return Documents(documents=(), discovered=len(run.discovered), diagnostics=(lost,))
     return Documents(
         documents=tuple(documents),
         discovered=len(run.discovered),
@@ -202,7 +210,7 @@ class _OneEndpointAtATime:
             version = self.api_version or view.versioning_class.default_version
             path = path.replace(f"{{{view.versioning_class.version_param}}}", str(version))
         if spectacular_settings.CAMELIZE_NAMES:
-            path, _ = camelize_operation(path, {"operationId": ""})  # type: ignore[no-untyped-call]
+            path, _ = camelize_operation(path, {"operationId": "unused"})  # type: ignore[no-untyped-call]
         action = str(getattr(view, "action", None) or "")
         return Endpoint(
             path=path,

@@ -1,5 +1,6 @@
 """Document -> operation rows -> a publish, in one transaction, with a report of what was found."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,11 +10,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from sezzlee_mcp import source
-from sezzlee_mcp.canonical import digest
-from sezzlee_mcp.diagnostics import Diagnostic, Severity
+from sezzlee_mcp.canonical import canonical_json, digest
+from sezzlee_mcp.diagnostics import Diagnostic, Severity, diagnose
 from sezzlee_mcp.errors import PublishRefused
 from sezzlee_mcp.models import Catalog, Operation, Revision
 from sezzlee_mcp.models import Diagnostic as DiagnosticRow
+from sezzlee_mcp.models.operations import KEY_CHARS
 from sezzlee_mcp.openapi.descriptors import Descriptor
 from sezzlee_mcp.openapi.lower import lower
 from sezzlee_mcp.publishing import (
@@ -29,6 +31,7 @@ from sezzlee_mcp.publishing import (
 SUSPICIOUS_LOSS = 10
 # The project's own document; None is a document too (``null`` in JSON), and a fatal one.
 OWN: Any = object()
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")  # as JSON writes it, and not the text of an escape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +93,12 @@ class SyncReport:
     def is_fatal(self) -> bool:
         return self.count(Severity.FATAL) > 0
 
+    @property
+    def is_suspicious(self) -> bool:
+        """Whether so much would go that a sync asks for ``force`` (publishing.md)."""
+        removed, added = len(self.tool_changes["removed"]), len(self.tool_changes["added"])
+        return _is_suspicious(removed, published=self.tools - added + removed)
+
     def summary(self) -> str:
         return (
             f"{self.discovered} discovered, {self.selected} selected, {self.tools} tools, "
@@ -137,18 +146,47 @@ def discover(document: Any = OWN, *, progress: source.Progress | None = None) ->
     if document is not OWN:
         lowered = lower(document)
         lost = {found.operation for found in lowered.diagnostics if found.severity is Severity.DROPPED}
-        return Discovery(
-            descriptors=lowered.descriptors,
-            discovered=len(lowered.descriptors) + len(lost),
-            diagnostics=lowered.diagnostics,
+        return _storable(
+            Discovery(
+                descriptors=lowered.descriptors,
+                discovered=len(lowered.descriptors) + len(lost),
+                diagnostics=lowered.diagnostics,
+            )
         )
     generated = source.generate(progress=progress)
     lowered_each = [lower(each, body_required="always") for each in generated.documents]
-    return Discovery(
-        descriptors=tuple(descriptor for lowered in lowered_each for descriptor in lowered.descriptors),
-        discovered=generated.discovered,
-        diagnostics=(*generated.diagnostics, *(found for lowered in lowered_each for found in lowered.diagnostics)),
+    return _storable(
+        Discovery(
+            descriptors=tuple(descriptor for lowered in lowered_each for descriptor in lowered.descriptors),
+            discovered=generated.discovered,
+            diagnostics=(*generated.diagnostics, *(found for lowered in lowered_each for found in lowered.diagnostics)),
+        )
     )
+
+
+def _storable(discovery: Discovery) -> Discovery:
+    """The same without operations that no row can hold, each with a diagnostic: one must not cost the others."""
+    obstacles = {descriptor.key: _obstacle(descriptor) for descriptor in discovery.descriptors}
+    return Discovery(
+        descriptors=tuple(descriptor for descriptor in discovery.descriptors if not obstacles[descriptor.key]),
+        discovered=discovery.discovered,
+        diagnostics=(
+            *discovery.diagnostics,
+            *(
+                diagnose("part_unwritable", operation=key, reason=reason)
+                for key, reason in obstacles.items()
+                if reason is not None
+            ),
+        ),
+    )
+
+
+def _obstacle(descriptor: Descriptor) -> str | None:
+    if len(descriptor.key) > KEY_CHARS:
+        return f"method and route have over {KEY_CHARS} characters"
+    if _NUL.search(canonical_json(descriptor.to_json())):
+        return "it holds a NUL character, which PostgreSQL does not store"
+    return None
 
 
 def sync(
@@ -210,7 +248,7 @@ class _Plan:
 
 def _plan(discovery: Discovery) -> _Plan:
     inputs = read_inputs()
-    rows = {operation.key: operation for operation in Operation.objects.with_tags()}
+    rows = {operation.key: operation for operation in Operation.objects.defer("descriptor")}
     digests = {descriptor.key: digest(descriptor.to_json()) for descriptor in discovery.descriptors}
     draft = compile_draft(replace(inputs, descriptors=discovery.descriptors))
     return _Plan(
@@ -236,9 +274,13 @@ def _row_changes(rows: Mapping[str, Operation], digests: Mapping[str, str]) -> R
     )
 
 
+def _is_suspicious(removed: int, *, published: int) -> bool:
+    return removed >= SUSPICIOUS_LOSS and removed * 2 > published
+
+
 def _refuse_suspicious_loss(draft: Draft) -> None:
     removed, published = len(draft.changes["removed"]), len(draft.inputs.published)
-    if removed >= SUSPICIOUS_LOSS and removed * 2 > published:
+    if _is_suspicious(removed, published=published):
         raise PublishRefused(
             f"This sync would remove {removed} of {published} published tools. "
             "Look at the document first; run it again with --force if that is meant."
@@ -249,12 +291,12 @@ def _write_rows(plan: _Plan) -> None:
     now = timezone.now()
     changed = {*plan.row_changes.updated, *plan.row_changes.returned}
     created, updated = [], []
-    for position, descriptor in enumerate(plan.discovery.descriptors):
+    for descriptor in plan.discovery.descriptors:
         row = plan.rows.get(descriptor.key)
         if row is None:
-            created.append(_fill(Operation(key=descriptor.key), descriptor, plan.digests, position))
-        elif descriptor.key in changed or row.position != position:
-            updated.append(_fill(row, descriptor, plan.digests, position))
+            created.append(_fill(Operation(key=descriptor.key), descriptor, plan.digests))
+        elif descriptor.key in changed:
+            updated.append(_fill(row, descriptor, plan.digests))
     Operation.objects.bulk_create(created, batch_size=200)
     Operation.objects.bulk_update(updated, _FACTS, batch_size=200)
     Operation.objects.filter(key__in=plan.row_changes.absent).update(absent_since=now)
@@ -268,12 +310,11 @@ _FACTS = (
     "view",
     "descriptor",
     "descriptor_digest",
-    "position",
     "absent_since",
 )
 
 
-def _fill(row: Operation, descriptor: Descriptor, digests: Mapping[str, str], position: int) -> Operation:
+def _fill(row: Operation, descriptor: Descriptor, digests: Mapping[str, str]) -> Operation:
     row.method = descriptor.method
     row.route = descriptor.route
     row.operation_id = descriptor.operation_id or ""
@@ -281,7 +322,6 @@ def _fill(row: Operation, descriptor: Descriptor, digests: Mapping[str, str], po
     row.view = descriptor.endpoint.view if descriptor.endpoint else ""
     row.descriptor = descriptor.to_json()
     row.descriptor_digest = digests[descriptor.key]
-    row.position = position
     row.absent_since = None
     return row
 

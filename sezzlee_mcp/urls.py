@@ -8,6 +8,6 @@ from sezzlee_mcp.views import McpView
 app_name = "sezzlee_mcp"
 
 urlpatterns = [
-    path(conf.current().path, McpView.as_view(), name="endpoint"),
-    path(f"{conf.current().path}/", McpView.as_view()),
+    path(conf.path(), McpView.as_view(), name="endpoint"),
+    path(f"{conf.path()}/", McpView.as_view()),
 ]

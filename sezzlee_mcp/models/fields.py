@@ -17,7 +17,7 @@ class PackedJSONField(models.BinaryField):  # type: ignore[type-arg]
         return zlib.compress(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        return json.loads(zlib.decompress(value))
+        return None if value is None else json.loads(zlib.decompress(value))  # None: an outer join found no row
 
     def value_to_string(self, obj: models.Model) -> Any:
         return self.value_from_object(obj)  # a fixture holds the JSON itself

@@ -10,23 +10,13 @@ from sezzlee_mcp.folding import fold
 from sezzlee_mcp.models.fields import PackedJSONField
 from sezzlee_mcp.openapi.descriptors import Descriptor
 
-HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+KEY_CHARS = 500  # of "METHOD /route"
 
 
 def validate_texts(value: Any) -> None:
     """A JSON list of texts."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValidationError(_("Enter a list of texts."), code="not_texts")
-
-
-def validate_hints(value: Any) -> None:
-    """A JSON object of MCP behaviour hints to booleans."""
-    if not isinstance(value, dict) or not all(key in HINTS and isinstance(hint, bool) for key, hint in value.items()):
-        raise ValidationError(
-            _("Enter an object with some of %(hints)s, each true or false."),
-            code="not_hints",
-            params={"hints": ", ".join(HINTS)},
-        )
 
 
 class Tag(models.Model):
@@ -88,15 +78,14 @@ class Operation(models.Model):
         INCLUDE = "include", _("exposed")
         EXCLUDE = "exclude", _("hidden")
 
-    key = models.CharField(_("key"), max_length=500, unique=True, editable=False)
+    key = models.CharField(_("key"), max_length=KEY_CHARS, unique=True, editable=False)
     method = models.CharField(_("method"), max_length=10, editable=False)
     route = models.CharField(_("route"), max_length=490, editable=False)
-    operation_id = models.CharField(_("operation id"), max_length=255, blank=True, editable=False)
-    container = models.CharField(_("container"), max_length=255, blank=True, editable=False)
-    view = models.CharField(_("view"), max_length=255, blank=True, editable=False)
+    operation_id = models.TextField(_("operation id"), blank=True, editable=False)
+    container = models.TextField(_("container"), blank=True, editable=False)
+    view = models.TextField(_("view"), blank=True, editable=False)
     descriptor = PackedJSONField(_("descriptor"), editable=False)
     descriptor_digest = models.CharField(_("descriptor digest"), max_length=64, editable=False)
-    position = models.PositiveIntegerField(_("position in the document"), default=0, editable=False)
     published_name = models.CharField(_("published name"), max_length=256, blank=True, editable=False)
     first_seen = models.DateTimeField(_("first seen"), auto_now_add=True)
     absent_since = models.DateTimeField(_("absent since"), null=True, blank=True, editable=False)
@@ -109,8 +98,6 @@ class Operation(models.Model):
     tags = models.ManyToManyField(Tag, verbose_name=_("tags"), blank=True, related_name="operations")
     overrides_search_terms = models.BooleanField(_("override the search terms"), default=False)
     search_terms = models.JSONField(_("search terms"), default=list, blank=True, validators=[validate_texts])
-    annotations = models.JSONField(_("annotations"), default=dict, blank=True, validators=[validate_hints])
-    budget_bytes = models.PositiveIntegerField(_("budget in bytes"), null=True, blank=True)
 
     objects = OperationQuerySet.as_manager()
 
@@ -120,7 +107,6 @@ class Operation(models.Model):
         ordering = ["route", "method"]
         indexes = [
             models.Index(fields=["method"], name="sezzlee_operation_method"),
-            models.Index(fields=["container"], name="sezzlee_operation_container"),
         ]
 
     def __str__(self) -> str:
@@ -145,10 +131,8 @@ class Operation(models.Model):
             name=self.name or None,
             description=self.description or None,
             title=self.title or None,
-            annotations=self.annotations,
             tags=tags if self.overrides_tags else None,
             search_terms=tuple(self.search_terms) if self.overrides_search_terms else None,
-            budget_bytes=self.budget_bytes,
         )
 
 
@@ -173,7 +157,7 @@ class Diagnostic(models.Model):
     severity = models.CharField(_("severity"), max_length=7, choices=Level.choices, editable=False)
     pointer = models.TextField(_("pointer"), blank=True, editable=False)
     message = models.TextField(_("message"), editable=False)
-    key = models.CharField(_("operation key"), max_length=500, blank=True, editable=False)
+    key = models.CharField(_("operation key"), max_length=KEY_CHARS, blank=True, editable=False)
     operation = models.ForeignKey(
         Operation,
         verbose_name=_("operation"),

@@ -26,7 +26,6 @@ class ToolContent(models.Model):
     auth = models.JSONField(_("auth facts"))
     loaded = PackedJSONField(_("loaded shape"))
     template = PackedJSONField(_("template"))
-    budget_bytes = models.PositiveIntegerField(_("budget in bytes"), null=True)
     left_generation = models.PositiveIntegerField(_("first generation without it"), null=True, db_index=True)
 
     class Meta:

@@ -19,8 +19,8 @@ INSTRUCTIONS = (
     "1. search_tools finds operations by keyword: use the words the API itself would use. "
     "2. load_tool shows the arguments of the one you chose. "
     "3. invoke_tool calls it, with its arguments in the object `arguments`. "
-    "Every answer is one JSON text. A failed call has isError: its `message` says what was wrong, its `continuation` "
-    "what to do next; repair the call and try again rather than give up. "
+    "Every answer is one JSON text. A failed call has isError: its `message` says what was wrong, its `continuation`, "
+    "where it has one, what to do next; repair the call and try again rather than give up. "
     "There are no other operations than those that search_tools returns."
 )
 

@@ -8,6 +8,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from sezzlee_mcp import dispatch
+from sezzlee_mcp.models import Operation
+from sezzlee_mcp.publishing import publish
 from sezzlee_mcp.sync import sync
 from sezzlee_mcp.testing import McpClient
 
@@ -96,14 +98,10 @@ def test_urlconf_of_the_request_serves_what_it_shares(testapp: None, settings: S
 
 @pytest.mark.parametrize("value", ["01", "+1", "seven"])
 def test_value_that_the_route_would_read_otherwise_is_refused(testapp: None, value: str) -> None:
-    from sezzlee_mcp.models import Operation
-
     operation = Operation.objects.get(key="GET /api/numbers/{id}/")
     descriptor = operation.descriptor
     descriptor["parameters"][0]["schema"] = {"type": "string"}
     Operation.objects.filter(pk=operation.pk).update(descriptor=descriptor)
-    from sezzlee_mcp.publishing import publish
-
     publish(source="admin")
 
     assert McpClient().invoke("number", {"id": value})["error"] == "invalid_path_type"
@@ -157,11 +155,10 @@ def test_crash_of_the_view_is_an_error_without_its_text(testapp: None) -> None:
 
     assert McpClient(client).invoke("fail", {"kind": "crash"}) == {
         "error": "backend_error",
-        "message": McpClient(client).invoke("fail", {"kind": "crash"})["message"],
+        "message": "The backend failed on this call (500). The details were withheld.",
         "retryable": False,
         "status": 500,
     }
-    assert "ZeroDivision" not in json.dumps(McpClient(client).invoke("fail", {"kind": "crash"}))
 
 
 def test_401_of_the_view_is_not_forwarded(testapp: None) -> None:

@@ -18,7 +18,7 @@ POINTERS_SHOWN = 3
 def read_document(path: str) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ArgumentTypeError(f"{path} is not a readable JSON document: {error}") from None
 
 
@@ -61,7 +61,9 @@ class Command(BaseCommand):
             return None
 
         def show(done: int, total: int) -> None:
-            self.stderr.write(f"\rReading operations: {done} of {total}", ending="\n" if done == total else "")
+            self.stderr.write(
+                f"\rReading operations: {done} of {total}", style_func=str, ending="\n" if done == total else ""
+            )
 
         return show
 
@@ -86,5 +88,8 @@ class Command(BaseCommand):
         if report.is_fatal:
             return f"Nothing was written; generation {report.generation}."
         if not writes:
-            return f"Would publish: {counts}."
+            refusal = " It would be refused without --force." if report.is_suspicious else ""
+            return f"Would publish: {counts}.{refusal}"
+        if not any(report.tool_changes.values()):
+            return f"Nothing changed for agents; generation {report.generation}."
         return f"Generation {report.generation}: {counts}."
