@@ -123,7 +123,11 @@ class ParameterReader:
         elif location == "querystring" or parameter.member("content").value is not None:
             return self._with_content(parameter)
         elif (written := self._written_form(parameter)) is not None:
-            return self._with_schema(parameter, parameter.member("schema"), *written)
+            lowered = self._with_schema(parameter, parameter.member("schema"), *written)
+            if location != "cookie" or not lowered.explode or "array" not in rewrites.type_list(lowered.schema):
+                return lowered
+            style = f"{lowered.style} with explode"  # it would be several cookies of one name
+            self.findings.add("unsupported_parameter_style", parameter.at, name=name, location=location, style=style)
         return None
 
     def _carries_identity(self, name: str, location: str) -> bool:
@@ -139,7 +143,7 @@ class ParameterReader:
             [media_type] = content.mapping
             schema = content.member(media_type).member("schema")
             lowered = self._with_schema(parameter, schema, STYLES[location][0], False, essence(media_type))
-            reason = _unwritable(lowered)
+            reason = "and by a style" if "style" in parameter.value else _unwritable(lowered)
             if reason is None:
                 return lowered
             said = f"{media_type} ({reason})"

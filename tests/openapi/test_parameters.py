@@ -220,6 +220,23 @@ def test_location_that_is_not_written_costs_the_operation(location: str, require
     assert codes(lowered) == [("unsupported_parameter_location", f"{GET}/parameters/0")]
 
 
+ARRAY = {"type": "array", "items": {"type": "string"}}
+
+
+@pytest.mark.parametrize("said", [{}, {"explode": True}, {"style": "cookie"}], ids=str)
+@pytest.mark.parametrize("schema", [ARRAY, {"type": ["array", "null"]}], ids=str)
+def test_cookie_array_that_explodes_costs_the_operation(said: Any, schema: Any) -> None:
+    lowered = lower_parameters(parameter("tags", "cookie", schema=schema, **said), version="3.1.0")
+
+    assert (lowered.descriptors, codes(lowered)) == ((), [("unsupported_parameter_style", f"{GET}/parameters/0")])
+
+
+def test_cookie_array_that_does_not_explode_is_written() -> None:
+    [made] = only(lower_parameters(parameter("tags", "cookie", schema=ARRAY, explode=False))).parameters
+
+    assert (made.style, made.explode, made.schema) == ("form", False, ARRAY)
+
+
 @pytest.mark.parametrize("name", ["la ng", "a;b", "a=b", "é", "", "a,b", "(a)", "a\n"])
 def test_cookie_name_that_is_no_token_costs_the_operation(name: str) -> None:
     lowered = lower_parameters(parameter(name, "cookie"))
@@ -271,6 +288,7 @@ def test_parameter_described_by_content_carries_its_media_type(
         {"name": "q", "in": "query", "content": "x"},
         {"name": "q", "in": "query", "content": {"application/json": {}, "text/plain": {}}},
         content("application/xml", {}),
+        {**content("application/json", FILTER), "style": "form"},
         content("text/plain", FILTER),
         content("text/plain", {"type": ["string", "null"]}),
         content("application/x-www-form-urlencoded", FILTER),
