@@ -128,7 +128,8 @@ def _curated(argument: Argument, record: ArgumentRecord) -> Argument:
 
 def _exposed(argument: Argument, record: ArgumentRecord) -> Exposed | None:
     if record.fill is not None:
-        return Exposed(name=None, aliases=(record.agent_name,) if record.agent_name else (), fill=record.fill)
+        refused = (record.agent_name,) if record.agent_name else ()
+        return Exposed(name=None, aliases=refused, fill=record.fill, required=argument.required)
     name = argument.name if record.agent_name is None else record.agent_name
     if name == argument.name and not record.deprecated_aliases:
         return None

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -115,7 +115,7 @@ class _Inputs:
             [
                 COMPILER,
                 self.operation.to_json(),
-                self.curation.of(self.operation.key).to_json(),
+                replace(self.curation.of(self.operation.key), variants=()).to_json(),
                 self.variant and self.variant.to_json(),
                 self.name,
                 list(self.alternate_routes),
@@ -314,4 +314,4 @@ def _said(fields: Resolved) -> tuple[object, ...]:
 
 
 def _ordered(*findings: Diagnostic) -> tuple[Diagnostic, ...]:
-    return tuple(sorted(findings, key=lambda one: (one.operation, one.code, one.message)))
+    return tuple(sorted(set(findings), key=lambda one: (one.operation, one.code, one.message)))

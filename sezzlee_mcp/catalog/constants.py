@@ -52,7 +52,7 @@ def _is_a(value: Any, name: str) -> bool:
     if name == "number":
         return isinstance(value, int | float) and not isinstance(value, bool)
     if name == "integer":
-        return _is_a(value, "number") and float(value).is_integer()
+        return _is_a(value, "number") and (isinstance(value, int) or value.is_integer())
     kinds: dict[str, type] = {"string": str, "array": list, "object": dict, "null": type(None)}
     return isinstance(value, kinds[name])
 

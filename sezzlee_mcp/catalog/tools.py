@@ -57,7 +57,8 @@ class Exposed:
     How an agent sends one argument: its name, older names that still count, or not at all.
 
     ``name`` is None for a hidden argument, whose value ``fill`` gives; its ``aliases`` are then names that are
-    refused. ``required`` says that a call has to send exactly one of the name and the aliases.
+    refused. ``required`` says that a call has to send exactly one of the name and the aliases, or that the fill has
+    to give a value; it is false for a name without aliases, of which the published schema says enough.
     """
 
     name: str | None

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from sezzlee_mcp.catalog import ArgumentRecord, Fill, FillKind, Variant
 from sezzlee_mcp.catalog.markers import Markers, read_markers
 from tests.catalog.making import operation
 
@@ -20,6 +21,21 @@ def test_every_member_is_read() -> None:
             "tags": ["orders"],
             "searchTerms": ["purchase"],
             "annotations": {"openWorldHint": False},
+            "arguments": [
+                {"name": "page", "as": "page_number", "description": "Which page.", "deprecatedAliases": ["p"]},
+                {"name": "mode", "hidden": {"kind": "constant", "value": None}},
+            ],
+            "variants": [
+                {
+                    "name": "open_orders",
+                    "description": "Open ones.",
+                    "arguments": [{"name": "mode", "hidden": {"kind": "deferred", "source": "tenant"}}],
+                    "body": {"type": "object"},
+                    "bodyRequired": False,
+                    "annotations": {"readOnlyHint": True},
+                }
+            ],
+            "familyParameter": "mode",
         }
     )
     assert read_markers(descriptor) == Markers(
@@ -30,6 +46,21 @@ def test_every_member_is_read() -> None:
         tags=("orders",),
         search_terms=("purchase",),
         annotations={"openWorldHint": False},
+        arguments=(
+            ArgumentRecord(name="page", agent_name="page_number", description="Which page.", deprecated_aliases=("p",)),
+            ArgumentRecord(name="mode", fill=Fill(kind=FillKind.CONSTANT, value=None)),
+        ),
+        variants=(
+            Variant(
+                name="open_orders",
+                description="Open ones.",
+                arguments=(ArgumentRecord(name="mode", fill=Fill(kind=FillKind.DEFERRED, source="tenant")),),
+                body={"type": "object"},
+                body_required=False,
+                annotations={"readOnlyHint": True},
+            ),
+        ),
+        family_parameter="mode",
     )
 
 
@@ -49,6 +80,23 @@ def test_null_says_nothing() -> None:
         ({"tags": "orders"}, "tags must be a list of texts, not a text"),
         ({"tags": ["a", None]}, "tags must be a list of texts, but it holds null"),
         ({"searchTerms": ["a", 1.5]}, "searchTerms must be a list of texts, but it holds a number"),
+        ({"arguments": {}}, "arguments must be a list of objects, not an object"),
+        ({"arguments": ["page"]}, "arguments[0] must be an object, not a text"),
+        ({"arguments": [{"as": "page"}]}, "arguments[0] has no name and is left out"),
+        (
+            {"arguments": [{"name": "a", "hidden": {"kind": "gone"}}]},
+            "arguments[0].hidden.kind must be one of constant, deferred, omit",
+        ),
+        (
+            {"arguments": [{"name": "a", "hidden": {"kind": "constant"}}]},
+            "arguments[0].hidden has no value and is left out",
+        ),
+        (
+            {"arguments": [{"name": "a", "hidden": {"kind": "deferred"}}]},
+            "arguments[0].hidden has no source and is left out",
+        ),
+        ({"variants": [{"name": "a"}]}, "variants[0] has no description and is left out"),
+        ({"familyParameter": 1}, "familyParameter must be a text, not a number"),
         ({"annotations": []}, "annotations must be an object of hints, not a list"),
         ({"annotations": {"readOnlyHint": None}}, "annotations.readOnlyHint must be true or false, not null"),
     ],
