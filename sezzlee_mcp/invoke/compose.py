@@ -160,7 +160,7 @@ def _path(template: Template, call: Call) -> tuple[str, tuple[tuple[str, str], .
 
 
 def _path_supply(slot: Slot, call: Call) -> Supply:
-    supply = _supplied(slot, call)
+    supply = call.supplied(slot.name, slot.exposed, required=slot.required, missing=messages.missing_path_parameter)
     if supply is not None and (supply.value != [] or slot.type == "json"):
         return supply
     name = agent_name(slot.name, slot.exposed)
@@ -256,7 +256,8 @@ def _cookie_pairs(template: Template, call: Call, taken: frozenset[str]) -> Iter
             continue
         with supply.gate():
             texts = _texts(slot, supply, refuse, is_ascii=True)
-            pairs = cookies.pairs(slot, supply.name, texts)
-            if pairs and slot.name in taken:
+            pair = cookies.pair_of(slot, supply.name, texts)
+            if pair is not None and slot.name in taken:
                 raise messages.cookie_carrier_collision(supply.name)
-        yield from pairs
+        if pair is not None:
+            yield pair

@@ -8,6 +8,7 @@ from sezzlee_mcp.invoke import messages
 from sezzlee_mcp.invoke.encode import strict
 
 _OCTETS = re.compile(r"[!#-+\--:<-\[\]-~]*")  # RFC 6265, cookie-octet
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 6265, token
 _RAW = "cookie"  # the style that is written as it is
 
 
@@ -16,13 +17,12 @@ def names_of(header: str) -> frozenset[str]:
     return frozenset(pair.partition("=")[0].strip() for pair in header.split(";") if pair.strip())
 
 
-def pairs(slot: Slot, argument: str, texts: Sequence[str]) -> list[str]:
-    """``name=value`` for the texts of one cookie; an array is one value unless it is exploded, and none when empty."""
+def pair_of(slot: Slot, argument: str, texts: Sequence[str]) -> str | None:
+    """``name=value`` of one cookie, an array joined by commas; None without a text."""
+    if not texts:
+        return None
     encoded = [_octets(argument, text) for text in texts] if slot.style == _RAW else [strict(text) for text in texts]
-    name = strict(slot.name)
-    if slot.explode:
-        return [f"{name}={text}" for text in encoded]
-    return [f"{name}={','.join(encoded)}"] if texts else []
+    return f"{slot.name if _NAME.fullmatch(slot.name) else strict(slot.name)}={','.join(encoded)}"
 
 
 def _octets(argument: str, text: str) -> str:

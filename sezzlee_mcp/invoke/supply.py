@@ -1,6 +1,6 @@
 """What a call supplies to each place of the request: the agent's value under its name, or a hidden argument's fill."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,12 +38,19 @@ class Call:
     deferred: Mapping[str, Any] = field(default_factory=dict)
 
     def supplied(
-        self, name: str, exposed: Exposed | None, *, required: bool = False, keeps_null: bool = False
+        self,
+        name: str,
+        exposed: Exposed | None,
+        *,
+        required: bool = False,
+        keeps_null: bool = False,
+        missing: Callable[[str], CallError] = messages.missing_argument,
     ) -> Supply | None:
         """
         What goes to the place with this wire name; None sends nothing.
 
-        A null that a provider gives is no value, except where ``keeps_null`` says that null can be written.
+        A null that a provider gives is no value, except where ``keeps_null`` says that null can be written. Of an
+        argument with older names, ``missing`` makes the error of a call that sends none of them.
         """
         if exposed is None:
             return self._sent(name) if name in self.arguments else None
@@ -53,7 +60,7 @@ class Call:
         if len(sent) > 1:
             raise messages.argument_sent_twice(sent, exposed.name)
         if not sent and exposed.required:
-            raise messages.missing_argument(exposed.name)
+            raise missing(exposed.name)
         return self._sent(sent[0]) if sent else None
 
     def _sent(self, name: str) -> Supply:

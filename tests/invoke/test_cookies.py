@@ -19,7 +19,7 @@ def cookie(name="c", type="string", **options):
         (cookie(type="number"), 1.50, "c=1.5"),
         (cookie(type="boolean"), True, "c=true"),
         (cookie(is_array=True), ["a,b", "c"], "c=a%2Cb,c"),
-        (cookie(is_array=True, explode=True), ["a", "b"], "c=a; c=b"),
+        (cookie(is_array=True, style="cookie"), ["a", "b"], "c=a,b"),
         (cookie(style="cookie"), "a.b-c%20", "c=a.b-c%20"),
         (cookie(type="json", content_type="application/json"), {"a": "ü"}, "c=%7B%22a%22%3A%22%5Cu00fc%22%7D"),
     ],
@@ -59,3 +59,8 @@ def test_raw_cookie_holds_cookie_octets_only(value):
 @pytest.mark.parametrize(("value", "code"), [(None, "null_not_allowed"), (1, "invalid_type"), (["a"], "invalid_type")])
 def test_cookie_value_passes_the_type_gate(value, code):
     assert refusal(post(cookie()), {"c": value}).code == code
+
+
+@pytest.mark.parametrize(("name", "sent"), [("a+b$", "a+b$=1"), ("a b", "a%20b=1"), ("a;b=c", "a%3Bb%3Dc=1")])
+def test_declared_name_stays_a_name(name, sent):
+    assert compose(post(cookie(name)), {name: "1"}).headers == (("Cookie", sent),)

@@ -84,7 +84,9 @@ def test_required_pair_is_asked_for_by_its_current_name(template):
 
 
 def test_path_argument_with_an_older_name_is_missing_by_its_current_one():
-    template = post(slot("q", "path", exposed=Exposed(name="keyword", aliases=("term",))), route="/x/{q}/")
+    template = post(
+        slot("q", "path", exposed=Exposed(name="keyword", aliases=("term",), required=True)), route="/x/{q}/"
+    )
     assert refusal(template, {}).code == "missing_path_parameter"
     assert compose(template, {"term": "a"}).path_values == (("term", "a"),)
 

@@ -128,7 +128,8 @@ def test_cookie_value_never_becomes_another_cookie_nor_header(name, value):
     assert not set('\r\n\0" \\') & set(written.replace("; ", "", 1))
     carried, _, own = written.partition("; ")
     sent_name, _, sent_value = own.partition("=")
-    assert (carried, unquote(sent_name), unquote(sent_value)) == ("sid=1", name or "c", value)
+    assert (carried, unquote(sent_value)) == ("sid=1", value)
+    assert (name or "c") in {sent_name, unquote(sent_name)}
     assert not set(";,") & set(own)
 
 
