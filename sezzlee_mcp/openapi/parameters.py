@@ -143,7 +143,7 @@ class ParameterReader:
             [media_type] = content.mapping
             schema = content.member(media_type).member("schema")
             lowered = self._with_schema(parameter, schema, STYLES[location][0], False, essence(media_type))
-            reason = "and by a style" if "style" in parameter.value else _unwritable(lowered)
+            reason = "and by a style" if parameter.member("style").value is not None else _unwritable(lowered)
             if reason is None:
                 return lowered
             said = f"{media_type} ({reason})"
