@@ -251,10 +251,10 @@ CODES: dict[str, tuple[Severity, str]] = {
         Severity.DROPPED,
         "The hidden argument {name} asks the provider {source}, which is not registered.",
     ),
-    "variant_body_invalid": (Severity.DROPPED, "The body of family member {variant} cannot be used: {reason}."),
+    "variant_body_invalid": (Severity.DROPPED, "The body of this family member cannot be used: {reason}."),
     "variant_body_without_family": (
         Severity.DROPPED,
-        "The variant {variant} has a body of its own, which only a member of a family may have.",
+        "It has a body of its own, which only a member of a family may have.",
     ),
     "variant_indistinguishable": (
         Severity.WARNING,

@@ -174,8 +174,16 @@ def _compiled(inputs: _Inputs, known: Mapping[str, Tool]) -> _Compiled:
     made = arguments.refusals or known.get(input_digest) or _tool(inputs, arguments, input_digest)
     is_variant = inputs.variant is not None
     if not isinstance(made, Tool):
-        return _Compiled(tool=None, diagnostics=made, is_variant=is_variant)
-    return _Compiled(tool=made, diagnostics=tuple(_warnings(inputs, made, arguments)), is_variant=is_variant)
+        return _Compiled(tool=None, diagnostics=_attributed(made, inputs.variant), is_variant=is_variant)
+    warnings = _attributed(_warnings(inputs, made, arguments), inputs.variant)
+    return _Compiled(tool=made, diagnostics=(*inputs.resolved.diagnostics, *warnings), is_variant=is_variant)
+
+
+def _attributed(found: Iterable[Diagnostic], variant: Variant | None) -> tuple[Diagnostic, ...]:
+    """The findings of one tool; those of a variant name it, since its operation has others."""
+    if variant is None:
+        return tuple(found)
+    return tuple(replace(one, message=f"Variant {variant.name}: {one.message}") for one in found)
 
 
 def _resolved_arguments(inputs: _Inputs) -> _Arguments:
@@ -272,7 +280,6 @@ def _agent_names(slot: Slot) -> tuple[str, ...]:
 
 def _warnings(inputs: _Inputs, tool: Tool, arguments: _Arguments) -> Iterator[Diagnostic]:
     operation, plan = inputs.descriptor.key, arguments.plan
-    yield from inputs.resolved.diagnostics
     yield from arguments.records.diagnostics(operation)
     yield from curation_warnings(
         arguments.curated, plan, name=inputs.name, description=inputs.description, operation=operation

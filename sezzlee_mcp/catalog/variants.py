@@ -80,10 +80,10 @@ def body_refusals(descriptor: Descriptor, variant: Variant, family: str) -> Iter
     if variant.body is None:
         return
     if not family:
-        yield diagnose("variant_body_without_family", operation=descriptor.key, variant=variant.name)
+        yield diagnose("variant_body_without_family", operation=descriptor.key)
     reason = _body_problem(descriptor, variant.body)
     if reason is not None:
-        yield diagnose("variant_body_invalid", operation=descriptor.key, variant=variant.name, reason=reason)
+        yield diagnose("variant_body_invalid", operation=descriptor.key, reason=reason)
 
 
 def _is_scalar(descriptor: Descriptor, name: str) -> bool:

@@ -190,3 +190,13 @@ def test_curation_of_a_folded_route_is_said_to_be_unused() -> None:
     candidate = compile_catalog([LIST, long], curation)
     assert codes(candidate.diagnostics) == [(long.key, "curation_unused_on_kept_route"), (LIST.key, "route_folded")]
     assert candidate.tools[0].template.argument_names == ("state", "page")
+
+
+def test_finding_about_one_variant_names_it_and_one_about_the_operation_stands_once() -> None:
+    tagged = replace(LIST, tags=("orders", "Orders"))
+    candidate = compiled(tagged, variant("a", hidden("gone", 1)), variant("b"), variant("c", hidden("page", 1)))
+    assert [(one.code, one.message.partition(":")[0]) for one in candidate.diagnostics] == [
+        ("curation_unresolved", "Variant a"),
+        ("duplicate_tag", "The tags orders, Orders are one tag once case and accents are folded."),
+    ]
+    assert [tool.name for tool in candidate.tools] == ["b", "c"]
