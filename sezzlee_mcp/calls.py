@@ -11,13 +11,14 @@ from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch
 from rest_framework.settings import api_settings
 
-from sezzlee_mcp import conf, dispatch, snapshots
+from sezzlee_mcp import conf, dispatch, providers, snapshots
 from sezzlee_mcp.callers import Caller
+from sezzlee_mcp.catalog.tools import Template
 from sezzlee_mcp.catalog.visibility import Decision
 from sezzlee_mcp.errors import CallError, FieldProblem
 from sezzlee_mcp.invoke import messages
 from sezzlee_mcp.invoke.budget import described, narrowing
-from sezzlee_mcp.invoke.compose import compose
+from sezzlee_mcp.invoke.compose import ComposeContext, compose
 from sezzlee_mcp.invoke.envelope import ToolResult, emit
 from sezzlee_mcp.invoke.fields import Naming
 from sezzlee_mcp.invoke.outcomes import CallFacts, map_response
@@ -70,38 +71,42 @@ class CallHost:
             logger.info("The arguments of %s came as JSON text and were unwrapped.", entry.name)
         limit_bytes = conf.current().budget_bytes
         schema = self._loaded([entry])[0]["inputSchema"]
+        template = self._template(entry)
         facts = CallFacts(
-            naming=Naming(
-                published=tuple(schema["properties"]), non_field_errors_key=api_settings.NON_FIELD_ERRORS_KEY
-            ),
+            naming=Naming.of(template, tuple(schema["properties"]), api_settings.NON_FIELD_ERRORS_KEY),
             has_identity=self._caller.has_identity,
             limit_bytes=limit_bytes,
             narrowing=narrowing(schema),
             login_url=_login_url(),
         )
-        return emit(self._outcome(call, entry, facts), limit_bytes=limit_bytes, narrowing=facts.narrowing)
+        return emit(self._outcome(call, template, facts), limit_bytes=limit_bytes, narrowing=facts.narrowing)
 
     def refuse(self, error: CallError) -> ToolResult:
         return self._emit(error)
 
-    def _outcome(self, call: InvokeCall, entry: Entry, facts: CallFacts) -> dict[str, Any] | CallError:
+    def _outcome(self, call: InvokeCall, template: Template, facts: CallFacts) -> dict[str, Any] | CallError:
+        request = self._caller.request
         try:
-            template = snapshots.template_of(entry)
+            context = ComposeContext(
+                deferred=providers.deferred_values(template, request),
+                carried_cookies=request.META.get("HTTP_COOKIE", ""),
+            )
+            composed = compose(template, call.arguments, context)
+            for alias, name in composed.used_aliases:
+                logger.info("%s was called with %s, an older name of %s.", call.name, alias, name)
             response = dispatch.dispatch(
-                compose(template, call.arguments),
+                providers.with_files(composed, tool=call.name, user=self._caller.user),
                 template,
-                self._caller.request,
-                tool=entry.name,
+                request,
+                tool=call.name,
                 limit_bytes=facts.limit_bytes,
                 is_safe_from_forgery=self._caller.is_safe_from_forgery,
             )
             return map_response(response, facts)
         except CallError as error:
             return error
-        except ContentGone:
-            return messages.tool_changed(entry.name)
         except Exception:  # an edge: whatever else is a bug of ours, which the agent must not see
-            logger.exception("invoke_tool %s failed.", entry.name)
+            logger.exception("invoke_tool %s failed.", call.name)
             return messages.internal_error()
 
     @cached_property
@@ -128,6 +133,12 @@ class CallHost:
             return snapshots.loaded_shapes(entries)
         except ContentGone:
             raise messages.tool_changed(entries[0].name) from None
+
+    def _template(self, entry: Entry) -> Template:
+        try:
+            return snapshots.template_of(entry)
+        except ContentGone:
+            raise messages.tool_changed(entry.name) from None
 
     def _schemas(self, entries: list[Entry]) -> list[dict[str, Any]]:
         shapes = self._loaded(entries)

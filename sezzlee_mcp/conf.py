@@ -32,6 +32,14 @@ class Settings:
     # {container: prefix}: the prefix to take instead of the container's own name.
     prefixes: dict[str, str] = field(default_factory=dict)
 
+    # -- what a call may need of the host --
+
+    # {name: dotted path}: providers of hidden arguments' values; each is called with the caller's request.
+    providers: dict[str, str] = field(default_factory=dict)
+    # dotted path, or None: f(ref, *, field, tool, user, limit_bytes) -> bytes or FileContent, the file behind a
+    # reference. It must ask whether the file is this user's: LookupError or PermissionError when it is not.
+    file_resolver: str | None = None
+
     # -- the endpoint --
 
     # str: where the endpoint is served, below the place where the host includes sezzlee_mcp.urls.
@@ -139,6 +147,8 @@ _IDS: Mapping[str, str] = {
     "generation_check_seconds": "E017",
     "cached_tools": "E018",
     "kept_revisions": "E019",
+    "providers": "E023",
+    "file_resolver": "E024",
 }
 _LEAST = {"body_limit_bytes": 1024, "budget_bytes": 1024, "cached_tools": 1, "kept_revisions": 2}
 
@@ -160,12 +170,7 @@ def _class_list_fault(name: str, value: Any) -> str | None:
         return None
     if not _is_list_of_texts(value):
         return f"is {value!r}, not a list of dotted paths"
-    for path in value:
-        try:
-            import_string(path)
-        except ImportError as error:
-            return f"names {path!r}, which cannot be imported: {error}"
-    return None
+    return next((fault for path in value if (fault := _import_fault(path))), None)
 
 
 def _rules_fault(value: Any) -> str | None:
@@ -190,6 +195,26 @@ def _containers_fault(value: Any) -> str | None:
 def _prefixes_fault(value: Any) -> str | None:
     is_map = isinstance(value, dict) and all(isinstance(text, str) and text for pair in value.items() for text in pair)
     return None if is_map else f"is {value!r}, not a dict of containers to prefixes"
+
+
+def _providers_fault(value: Any) -> str | None:
+    if _prefixes_fault(value):
+        return f"is {value!r}, not a dict of names to dotted paths"
+    return next((fault for path in value.values() if (fault := _import_fault(path))), None)
+
+
+def _file_resolver_fault(value: Any) -> str | None:
+    if value is None:
+        return None
+    return _import_fault(value) if isinstance(value, str) else f"is {value!r}, not a dotted path"
+
+
+def _import_fault(path: str) -> str | None:
+    try:
+        import_string(path)
+    except ImportError as error:
+        return f"names {path!r}, which cannot be imported: {error}"
+    return None
 
 
 def _path_fault(value: Any) -> str | None:
@@ -217,6 +242,8 @@ _FAULTS: Mapping[str, Callable[[Any], str | None]] = {
     "rules": _rules_fault,
     "containers": _containers_fault,
     "prefixes": _prefixes_fault,
+    "providers": _providers_fault,
+    "file_resolver": _file_resolver_fault,
     "path": _path_fault,
     "allowed_origins": _origins_fault,
     "instructions": lambda value: None if isinstance(value, str) else f"is a {type(value).__name__}, not a text",

@@ -195,7 +195,7 @@ def _without_version(caught: tuple[str, ...], match: ResolverMatch, composed: Co
 
 def _misrouted(call: _Call) -> CallError:
     if call.composed.path_values:
-        return messages.misrouted_path_value(", ".join(dict(call.composed.path_values)))
+        return messages.misrouted_path_value(", ".join(name for name in dict(call.composed.path_values) if name))
     return messages.not_invocable(call.tool)
 
 

@@ -102,6 +102,8 @@ def read_curation(operations: Iterable[Operation]) -> Curation:
         prefix_mode=PrefixMode(settings.prefix_mode),
         prefixes=settings.prefixes,
         budget_bytes=settings.budget_bytes,
+        fill_sources=frozenset(settings.providers),
+        resolves_files=settings.file_resolver is not None,
     )
 
 

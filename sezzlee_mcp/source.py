@@ -150,7 +150,8 @@ class _OneEndpointAtATime:
         entries = list(self.endpoints)
         views = self._views(entries)
         result: dict[str, Any] = {}
-        with patched_settings({"SCHEMA_PATH_PREFIX": _common_prefix(views)}):
+        # A component for what is sent and one for what comes back: in a shared one a file field is an address.
+        with patched_settings({"SCHEMA_PATH_PREFIX": _common_prefix(views), "COMPONENT_SPLIT_REQUEST": True}):
             for done, entry in enumerate(entries, start=1):
                 key = (entry[1], entry[2])
                 if key in views and key not in self.run.documented:

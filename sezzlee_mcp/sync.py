@@ -154,7 +154,7 @@ def discover(document: Any = OWN, *, progress: source.Progress | None = None) ->
             )
         )
     generated = source.generate(progress=progress)
-    lowered_each = [lower(each, body_required="always") for each in generated.documents]
+    lowered_each = [lower(each, body_required="always", notation="drf") for each in generated.documents]
     return _storable(
         Discovery(
             descriptors=tuple(descriptor for lowered in lowered_each for descriptor in lowered.descriptors),

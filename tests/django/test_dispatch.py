@@ -225,6 +225,7 @@ def test_the_endpoint_itself_is_no_operation(testapp: None) -> None:
         "page",
         "regex_item",
         "stream",
+        "upload",
     }
 
 

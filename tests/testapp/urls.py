@@ -12,6 +12,8 @@ api = [
     re_path(r"^regex/(?P<pk>[^/]+)/secret/$", views.SecretView.as_view()),
     path("files/<path:name>", views.FileView.as_view()),
     path("echo/", views.EchoView.as_view()),
+    path("uploads/", views.UploadView.as_view()),
+    path("tenants/", views.tenant_echo),
     path("boxes/", views.BoxView.as_view()),
     path("fail/<str:kind>/", views.fail),
     path("page/", views.page_of_error),

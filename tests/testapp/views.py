@@ -10,6 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import permissions, serializers, status
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ErrorDetail, NotAuthenticated, ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -123,6 +124,38 @@ class BoxView(Open):
         serializer = BoxSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         return Response(serializer.data, status=status.HTTP_201_CREATED)
+
+
+class UploadSerializer(serializers.Serializer[object]):
+    title = serializers.CharField()
+    attachment = serializers.FileField()
+
+
+class UploadView(Open):
+    """Store a file."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(operation_id="upload", request=UploadSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request) -> Response:
+        serializer = UploadSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        attachment = serializer.validated_data["attachment"]
+        title = serializer.validated_data["title"]
+        return Response({"title": title, "name": attachment.name, "content": attachment.read().decode()})
+
+
+@extend_schema(
+    operation_id="tenant_echo",
+    parameters=[OpenApiParameter("tenant", str, required=True)],
+    responses=OpenApiTypes.OBJECT,
+    extensions={"x-sezzlee": {"arguments": [{"name": "tenant", "hidden": {"kind": "deferred", "source": "tenant"}}]}},
+)
+@api_view(["GET"])
+@permission_classes(OPEN)
+def tenant_echo(request: Request) -> Response:
+    """The tenant that arrived."""
+    return Response({"tenant": request.query_params["tenant"]})
 
 
 FAILURES = {
