@@ -35,10 +35,13 @@ RESOLVED_FIELDS: Mapping[str, str] = {
 
 
 def published_names(operations: Iterable[Operation]) -> dict[str, str]:
-    """The names of the tools in the current revision by operation key; no name for what is no tool of its own."""
+    """The names of an operation's tools in the current revision, by its key; none for what is no tool of its own."""
     keys = [operation.key for operation in operations]
-    contents = ToolContent.objects.filter(left_generation=None, operation_key__in=keys)
-    return dict(contents.values_list("operation_key", "name"))
+    contents = ToolContent.objects.filter(left_generation=None, operation_key__in=keys).order_by("name")
+    names: dict[str, list[str]] = {}
+    for key, name in contents.values_list("operation_key", "name"):
+        names.setdefault(key, []).append(name)
+    return {key: ", ".join(of_operation) for key, of_operation in names.items()}
 
 
 def resolved(operations: Sequence[Operation]) -> dict[str, Resolved]:

@@ -14,9 +14,10 @@ from sezzlee_mcp.search.cards import detail
 
 
 def published_tool(operation: Operation) -> SafeString:
-    """The card and the loaded shape that the current revision holds, or why it holds none."""
-    content = ToolContent.objects.filter(left_generation=None, operation_key=operation.key).first()
-    context = {"reason": _reason(operation)} if content is None else _shown(content)
+    """The card and the loaded shape of each tool that the current revision holds, or why it holds none."""
+    contents = ToolContent.objects.filter(left_generation=None, operation_key=operation.key).order_by("name")
+    tools = [_shown(content) for content in contents]
+    context = {"tools": tools, "reason": "" if tools else _reason(operation)}
     return render_to_string("admin/sezzlee_mcp/operation/published.html", context)
 
 

@@ -139,7 +139,12 @@ class _Contest:
         owns = self._owners.get(claim.name) in claim.operations and claim.operation not in rivals
         if not rivals or owns:
             return None
-        return diagnose("name_collision", operation=claim.operation, name=claim.name, others=", ".join(rivals))
+        others = ", ".join(self._introduced(rival, claim.name) for rival in rivals)
+        return diagnose("name_collision", operation=claim.operation, name=claim.name, others=others)
+
+    def _introduced(self, rival: str, name: str) -> str:
+        """The rival, with the reason when it is one that asks for no name now: it left, or is hidden."""
+        return rival if rival in self._claimants[name] else f"{rival}, for which it is kept although it is no tool now"
 
     def _rivals(self, claim: _Claim) -> list[str]:
         """
