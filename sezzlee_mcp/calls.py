@@ -11,7 +11,7 @@ from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch
 from rest_framework.settings import api_settings
 
-from sezzlee_mcp import conf, dispatch, providers, snapshots
+from sezzlee_mcp import conf, dispatch, providers, ranking, snapshots
 from sezzlee_mcp.callers import Caller
 from sezzlee_mcp.catalog.tools import Template
 from sezzlee_mcp.catalog.visibility import Decision
@@ -24,7 +24,7 @@ from sezzlee_mcp.invoke.fields import Naming
 from sezzlee_mcp.invoke.outcomes import CallFacts, map_response
 from sezzlee_mcp.protocol.binding import InvokeCall, LoadCall, SearchCall
 from sezzlee_mcp.protocol.metatools import MetaTool, input_schema
-from sezzlee_mcp.search import Audience, detail, find
+from sezzlee_mcp.search import Audience, detail, narrow
 from sezzlee_mcp.snapshots import ContentGone, Entry, Snapshot
 
 logger = logging.getLogger("sezzlee_mcp")
@@ -46,7 +46,8 @@ class CallHost:
         return self._snapshot.generation
 
     def search(self, call: SearchCall) -> ToolResult:
-        found = find(self._snapshot.index, self._audience, call.query, tags=call.tags, limit=call.limit)
+        ranked = ranking.ranked(self._snapshot, call.query)
+        found = narrow(self._snapshot.index, self._audience, ranked, tags=call.tags, limit=call.limit)
         entries = [self._snapshot.entries[name] for name in found.names]
         answer: dict[str, Any] = {"total": found.total}
         if found.tags is not None:

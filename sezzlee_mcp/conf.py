@@ -64,6 +64,16 @@ class Settings:
     # "show" | "hide": a tool of which nobody can say before the call whether the caller may use it.
     undecided: str = "show"
 
+    # -- search --
+
+    # dotted path, or None: f(query, documents, *, digest) -> names in order, instead of the built-in ranking. It gets
+    # every tool's SearchDocument and the digest of the revision, never the caller.
+    ranker: str | None = None
+    # float, seconds: how long a search waits for the ranker.
+    ranker_deadline_seconds: float = 10
+    # "fallback" | "error": what a search does when the ranker raises, is late or answers something else than names.
+    ranker_failure: str = "fallback"
+
     # -- processes and history --
 
     # float, seconds: how long a process may go on without asking the database for a newer generation. 0: every request.
@@ -77,7 +87,11 @@ class Settings:
 KEYS: Mapping[str, str] = {item.name.upper(): item.name for item in fields(Settings)}
 
 _DECISIONS = ("include", "exclude")
-_CHOICES = {"prefix_mode": ("on_collision", "always", "never"), "undecided": ("show", "hide")}
+_CHOICES = {
+    "prefix_mode": ("on_collision", "always", "never"),
+    "undecided": ("show", "hide"),
+    "ranker_failure": ("fallback", "error"),
+}
 _CLASS_LISTS = ("authentication_classes", "permission_classes", "throttle_classes")
 _PATH = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
 
@@ -149,6 +163,9 @@ _IDS: Mapping[str, str] = {
     "kept_revisions": "E019",
     "providers": "E023",
     "file_resolver": "E024",
+    "ranker": "E025",
+    "ranker_deadline_seconds": "E026",
+    "ranker_failure": "E027",
 }
 _LEAST = {"body_limit_bytes": 1024, "budget_bytes": 1024, "cached_tools": 1, "kept_revisions": 2}
 
@@ -203,7 +220,7 @@ def _providers_fault(value: Any) -> str | None:
     return next((fault for path in value.values() if (fault := _import_fault(path))), None)
 
 
-def _file_resolver_fault(value: Any) -> str | None:
+def _function_fault(value: Any) -> str | None:
     if value is None:
         return None
     return _import_fault(value) if isinstance(value, str) else f"is {value!r}, not a dotted path"
@@ -233,6 +250,10 @@ def _seconds_fault(value: Any) -> str | None:
     return None if is_seconds else f"is {value!r}, not a number of seconds from 0 to 3600"
 
 
+def _deadline_fault(value: Any) -> str | None:
+    return _seconds_fault(value) if value != 0 else "is 0; a deadline has to lie after the start"
+
+
 def _is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
@@ -243,7 +264,9 @@ _FAULTS: Mapping[str, Callable[[Any], str | None]] = {
     "containers": _containers_fault,
     "prefixes": _prefixes_fault,
     "providers": _providers_fault,
-    "file_resolver": _file_resolver_fault,
+    "file_resolver": _function_fault,
+    "ranker": _function_fault,
+    "ranker_deadline_seconds": _deadline_fault,
     "path": _path_fault,
     "allowed_origins": _origins_fault,
     "instructions": lambda value: None if isinstance(value, str) else f"is a {type(value).__name__}, not a text",

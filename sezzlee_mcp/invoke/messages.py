@@ -10,7 +10,7 @@ from sezzlee_mcp.errors import CallError, Continuation, FieldProblem
 NAMES_LISTED = 20
 NAME_CHARS = 100  # names that arrive are quoted; a longer one says nothing more
 RESPONSE_TOO_LARGE = "response_too_large"
-RETRYABLE = frozenset({"rate_limited", "backend_unavailable"})
+RETRYABLE = frozenset({"rate_limited", "backend_unavailable", "search_ranker_unavailable"})
 
 WITHHELD_FIELD = "The value was refused. The details were withheld because they describe the inside of the backend."
 UNDESCRIBED_ARGUMENT = "Narrows the answer; the backend does not describe it."
@@ -71,7 +71,7 @@ def standard(
 
 
 def next_step(code: str, *, retry_after_seconds: int | None = None) -> Continuation | None:
-    """What to do after the backend answered with ``code``; None where nothing general can be said."""
+    """What to do after a failure with ``code``; None where nothing general can be said."""
     if code in RETRYABLE:
         instruction = "Repeat the same call later."
         return Continuation(kind="retry", instruction=instruction, after_seconds=retry_after_seconds)
@@ -309,6 +309,16 @@ def _counted(shape: dict[str, Any]) -> dict[str, str]:
     count = shape.get("count")
     units = ("items", "members", "characters")
     return {unit: "" if count is None else f" of {count} {unit}" for unit in units}
+
+
+def search_ranker_unavailable() -> CallError:
+    message = "The search could not rank the tools at the moment. Repeat the same call later."
+    return CallError(
+        code="search_ranker_unavailable",
+        message=message,
+        retryable=True,
+        continuation=next_step("search_ranker_unavailable"),
+    )
 
 
 def unwritable_answer() -> CallError:

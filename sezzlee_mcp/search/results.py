@@ -42,6 +42,11 @@ class Found:
 
 def find(index: Index, audience: Audience, query: str, *, tags: Iterable[str] = (), limit: int) -> Found:
     """The best ``limit`` tools for ``query`` that carry every one of ``tags`` and that the audience may see."""
+    return narrow(index, audience, rank(index, query), tags=tags, limit=limit)
+
+
+def narrow(index: Index, audience: Audience, ranked: Iterable[str], *, tags: Iterable[str] = (), limit: int) -> Found:
+    """The same of names that are ranked already, all of which the index knows; their order stays."""
     wanted = {fold(tag) for tag in tags}
-    shown = (name for name in rank(index, query) if wanted.issubset(index.tags[name]) and name in audience.names)
+    shown = (name for name in ranked if wanted.issubset(index.tags[name]) and name in audience.names)
     return Found(names=tuple(islice(shown, limit)), total=len(audience.names), tags=audience.tags)

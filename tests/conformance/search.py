@@ -6,20 +6,24 @@ from sezzlee_mcp.catalog.compile import _searched_parameters
 from sezzlee_mcp.catalog.tools import Member, SearchDocument, Slot, Template
 from sezzlee_mcp.search import Audience, Index, find, weigh
 
-_NO_LIMIT = 1_000
+NO_LIMIT = 1_000
 
 
 def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
     given = fixture["input"]
-    index = Index.build({tool["name"]: weigh(_document(tool)) for tool in given["tools"]})
+    index = index_of(given["tools"])
     found = find(
         index,
         Audience.of(index, frozenset(index.names)),
         given["query"],
         tags=given.get("tags") or (),
-        limit=given.get("limit", _NO_LIMIT),
+        limit=given.get("limit", NO_LIMIT),
     )
     return {"names": list(found.names)}, fixture["expected"]
+
+
+def index_of(tools: list[dict[str, Any]]) -> Index:
+    return Index.build({tool["name"]: weigh(_document(tool)) for tool in tools})
 
 
 def _document(tool: dict[str, Any]) -> SearchDocument:

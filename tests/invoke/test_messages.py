@@ -57,6 +57,7 @@ OWN = {
     "text too large": too_large({"kind": "text", "count": 7}),
     "scalar too large": too_large({"kind": "text"}, narrowing=()),
     "cut off": too_large({"kind": "array"}, is_cut=True),
+    "search ranker unavailable": messages.search_ranker_unavailable(),
     "unwritable answer": messages.unwritable_answer(),
     "internal error": messages.internal_error(),
     "withheld internal error": CallError(code="internal_error", message="KeyError: 'x'"),
