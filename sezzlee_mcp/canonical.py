@@ -5,13 +5,15 @@ import json
 import re
 from typing import Any
 
+# Made once: json.dumps makes an encoder for each call.
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 _UNORDERED = frozenset({"enum", "required", "type"})
 _MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def canonical_json(value: Any) -> bytes:
     """Sorted keys, no blanks, UTF-8: equal values give equal bytes in every process."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return _encode(value).encode()
 
 
 def settled(value: Any) -> Any:
@@ -26,7 +28,7 @@ def settled(value: Any) -> Any:
     if isinstance(value, list):
         return [settled(item) for item in value]
     if isinstance(value, str):
-        return _MEMORY_ADDRESS.sub("", value)
+        return _MEMORY_ADDRESS.sub("", value) if " at 0x" in value else value
     return value
 
 

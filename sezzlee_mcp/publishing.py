@@ -1,24 +1,47 @@
 """Rows -> candidate -> revision: the one way in which anything reaches an agent (publishing.md)."""
 
+import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import transaction
+from django.db import models, transaction
+from django.db.models.expressions import ExpressionWrapper
 
 from sezzlee_mcp import conf
 from sezzlee_mcp.canonical import digest
 from sezzlee_mcp.catalog.compile import Candidate, compile_catalog
 from sezzlee_mcp.catalog.curation import Curation, PrefixMode, SelectionRule
 from sezzlee_mcp.catalog.sources import Source
-from sezzlee_mcp.catalog.tools import SearchDocument, Template, Tool
+from sezzlee_mcp.catalog.tools import Tool
 from sezzlee_mcp.diagnostics import Diagnostic, Severity
 from sezzlee_mcp.models import Catalog, Operation, Revision, ToolContent
 from sezzlee_mcp.models import Diagnostic as DiagnosticRow
 from sezzlee_mcp.models import SelectionRule as RuleRow
 from sezzlee_mcp.models.operations import KEY_CHARS
-from sezzlee_mcp.openapi.descriptors import AuthFacts, Descriptor
+from sezzlee_mcp.openapi.descriptors import Descriptor
 from sezzlee_mcp.search.cards import card
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTool:
+    """A tool of the current revision, its loaded shape packed: a compile that takes it over reads its size only."""
+
+    name: str
+    operation: str
+    input_digest: str
+    content_digest: str
+    packed: bytes
+
+    @property
+    def loaded(self) -> dict[str, Any]:
+        loaded: dict[str, Any] = json.loads(zlib.decompress(self.packed))
+        return loaded
+
+    @property
+    def loaded_bytes(self) -> int:
+        return len(zlib.decompress(self.packed))  # the order of keys is all that it differs in from canonical JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +49,16 @@ class Inputs:
     """
     Everything that a compile reads, as of one edit counter.
 
-    ``published`` is the current revision's {tool name: content digest}.
+    ``digests`` are those of the descriptors, by key; ``published`` is the current revision's
+    {tool name: content digest}, ``known`` holds its tools by their input digest.
     """
 
     edit: int
     descriptors: tuple[Descriptor, ...]
+    digests: Mapping[str, str]
     curation: Curation
     published: Mapping[str, str]
-    known: Mapping[str, Tool]
+    known: Mapping[str, PublishedTool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +84,14 @@ class Draft:
         return dict(self.contents) == dict(self.inputs.published)
 
 
-def publish(*, source: str, actor: Any = None, note: str = "") -> Revision | None:
+def publish(*, source: str, actor: Any = None, note: str = "", draft: Draft | None = None) -> Revision | None:
     """
     The new revision, or None when what agents read did not change.
 
-    Compiling happens before the lock; what changed meanwhile is compiled again under it.
+    Compiling happens before the lock; what changed meanwhile is compiled again under it. ``draft`` is what the
+    rows come to, where that was compiled already under a lock that this transaction still holds.
     """
-    draft = compile_draft(read_inputs())
+    draft = draft or compile_draft(read_inputs())
     with transaction.atomic():
         catalog = Catalog.objects.lock()
         if catalog.edit != draft.inputs.edit + 1:
@@ -78,14 +104,45 @@ def read_inputs() -> Inputs:
     """The rows as they are now."""
     edit = Catalog.objects.edit()
     operations = list(Operation.objects.with_tags().order_by("key"))
-    contents = list(ToolContent.objects.filter(left_generation=None))
+    present = [operation for operation in operations if not operation.is_absent]
+    return _inputs(
+        edit,
+        operations,
+        descriptors=tuple(operation.to_descriptor() for operation in present),
+        digests={operation.key: operation.descriptor_digest for operation in present},
+    )
+
+
+def read_inputs_beside(descriptors: tuple[Descriptor, ...], digests: Mapping[str, str]) -> Inputs:
+    """The rows as they are now, with the operations of a document in place of their own descriptors."""
+    edit = Catalog.objects.edit()
+    operations = list(Operation.objects.with_tags().defer("descriptor"))
+    return _inputs(edit, operations, descriptors=descriptors, digests=digests)
+
+
+def _inputs(
+    edit: int, operations: Iterable[Operation], *, descriptors: tuple[Descriptor, ...], digests: Mapping[str, str]
+) -> Inputs:
+    tools = _published_tools()
     return Inputs(
         edit=edit,
-        descriptors=tuple(operation.to_descriptor() for operation in operations if not operation.is_absent),
+        descriptors=descriptors,
+        digests=digests,
         curation=read_curation(operations),
-        published={content.name: content.digest for content in contents},
-        known={content.input_digest: _to_tool(content) for content in contents},
+        published={tool.name: tool.content_digest for tool in tools},
+        known={tool.input_digest: tool for tool in tools},
     )
+
+
+def _published_tools() -> list[PublishedTool]:
+    packed = ExpressionWrapper(models.F("loaded"), output_field=models.BinaryField())
+    contents = ToolContent.objects.filter(left_generation=None).annotate(packed=packed)
+    return [
+        PublishedTool(name=name, operation=operation, input_digest=input_digest, content_digest=digest, packed=packed)
+        for name, operation, input_digest, digest, packed in contents.values_list(
+            "name", "operation_key", "input_digest", "digest", "packed"
+        )
+    ]
 
 
 def read_curation(operations: Iterable[Operation]) -> Curation:
@@ -108,17 +165,9 @@ def read_curation(operations: Iterable[Operation]) -> Curation:
 
 
 def compile_draft(inputs: Inputs) -> Draft:
-    candidate = compile_catalog(inputs.descriptors, inputs.curation, known=inputs.known)
-    contents = {
-        tool.name: inputs.published[tool.name] if _is_taken_over(tool, inputs) else tool.content_digest
-        for tool in candidate.tools
-    }
+    candidate = compile_catalog(inputs.descriptors, inputs.curation, known=inputs.known, digests=inputs.digests)
+    contents = {tool.name: tool.content_digest for tool in candidate.tools}
     return Draft(inputs=inputs, candidate=candidate, contents=contents)
-
-
-def _is_taken_over(tool: Tool, inputs: Inputs) -> bool:
-    """Whether the tool is the published one, whose content digest need not be computed again."""
-    return inputs.known.get(tool.input_digest) is tool
 
 
 def draft_with(operation: Operation, tags: tuple[str, ...]) -> Draft:
@@ -217,11 +266,9 @@ def _write_contents(draft: Draft, changes: Mapping[str, list[str]], generation: 
     returning = ToolContent.objects.filter(digest__in=wanted)
     returning.update(left_generation=None)
     missing = wanted - set(returning.values_list("digest", flat=True))
-    tools = {tool.name: tool for tool in draft.candidate.tools}
-    ToolContent.objects.bulk_create(
-        [_to_content(tools[name], content) for name, content in draft.contents.items() if content in missing],
-        batch_size=100,
-    )
+    compiled = [tool for tool in draft.candidate.tools if isinstance(tool, Tool)]
+    contents = [_to_content(tool, draft.contents[tool.name]) for tool in compiled]
+    ToolContent.objects.bulk_create([content for content in contents if content.digest in missing], batch_size=100)
 
 
 def _keep_names(draft: Draft) -> None:
@@ -257,16 +304,4 @@ def _to_content(tool: Tool, content_digest: str) -> ToolContent:
         auth=tool.auth.to_json(),
         loaded=tool.loaded,
         template=tool.template.to_json(),
-    )
-
-
-def _to_tool(content: ToolContent) -> Tool:
-    return Tool(
-        name=content.name,
-        operation=content.operation_key,
-        loaded=content.loaded,
-        template=Template.from_json(content.template),
-        document=SearchDocument.from_json(content.document),
-        auth=AuthFacts.from_json(content.auth),
-        input_digest=content.input_digest,
     )

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -22,7 +22,7 @@ from sezzlee_mcp.publishing import (
     Draft,
     compile_draft,
     has_diagnostics,
-    read_inputs,
+    read_inputs_beside,
     replace_diagnostics,
     write_revision,
 )
@@ -247,10 +247,9 @@ class _Plan:
 
 
 def _plan(discovery: Discovery) -> _Plan:
-    inputs = read_inputs()
     rows = {operation.key: operation for operation in Operation.objects.defer("descriptor")}
     digests = {descriptor.key: digest(descriptor.to_json()) for descriptor in discovery.descriptors}
-    draft = compile_draft(replace(inputs, descriptors=discovery.descriptors))
+    draft = compile_draft(read_inputs_beside(discovery.descriptors, digests))
     return _Plan(
         discovery=discovery,
         digests=digests,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from sezzlee_mcp.models import Catalog, Revision
-from sezzlee_mcp.publishing import publish
+from sezzlee_mcp.publishing import Draft, publish
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -46,7 +46,11 @@ class PublishingAdmin(ModelAdmin):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)  # tags of an operation exist only from here on
-        self.publish(request, self.revision_note(form))
+        self.publish(request, self.revision_note(form), draft=self.saved_draft(form))
+
+    def saved_draft(self, form: Any) -> Draft | None:
+        """The catalog that the form compiled, if it is exactly what was saved; None compiles it from the rows."""
+        return None
 
     def revision_note(self, form: Any) -> str:
         """What the revision says about this save."""
@@ -67,10 +71,10 @@ class PublishingAdmin(ModelAdmin):
             super().delete_queryset(request, queryset)
             self.publish(request, note)
 
-    def publish(self, request: HttpRequest, note: str) -> None:
+    def publish(self, request: HttpRequest, note: str, draft: Draft | None = None) -> None:
         """Publish what is saved, and say what came of it."""
         note = Truncator(note).chars(NOTE_CHARS)
-        revision = publish(source=Revision.Source.ADMIN, actor=request.user, note=note)
+        revision = publish(source=Revision.Source.ADMIN, actor=request.user, note=note, draft=draft)
         self.message_user(request, self._outcome(request, revision))
 
     def _outcome(self, request: HttpRequest, revision: Revision | None) -> str:

@@ -9,17 +9,12 @@ from sezzlee_mcp.models import Diagnostic as DiagnosticRow
 from sezzlee_mcp.models import Operation, SelectionRule
 
 
-def losses_of_operation(operation: Operation, tags: tuple[str, ...]) -> list[Diagnostic]:
-    """What the unsaved choices of an operation would newly drop."""
-    return _new(publishing.draft_with(operation, tags), [operation.key])
-
-
-def losses_of_operations(operations: Iterable[Operation]) -> list[Diagnostic]:
-    """What the unsaved choices of these operations, whose tags are saved, would newly drop."""
+def draft_of_operations(operations: Iterable[Operation]) -> publishing.Draft:
+    """The catalog as it would be with the unsaved choices of these operations, whose tags are saved."""
     inputs = publishing.read_inputs()
     edited = {operation.key: operation.to_curation() for operation in operations}
     curation = replace(inputs.curation, operations={**inputs.curation.operations, **edited})
-    return _new(publishing.compile_draft(replace(inputs, curation=curation)), edited)
+    return publishing.compile_draft(replace(inputs, curation=curation))
 
 
 def losses_of_rule(rule: SelectionRule) -> list[Diagnostic]:
@@ -29,10 +24,10 @@ def losses_of_rule(rule: SelectionRule) -> list[Diagnostic]:
     if stored := SelectionRule.objects.filter(pk=rule.pk).first():
         rules.remove(stored.to_rule())
     curation = replace(inputs.curation, rules=(*rules, rule.to_rule()))
-    return _new(publishing.compile_draft(replace(inputs, curation=curation)), ())
+    return new_losses(publishing.compile_draft(replace(inputs, curation=curation)), ())
 
 
-def _new(draft: publishing.Draft, edited: Iterable[str]) -> list[Diagnostic]:
+def new_losses(draft: publishing.Draft, edited: Iterable[str]) -> list[Diagnostic]:
     """
     The losses of a draft that are not there already.
 

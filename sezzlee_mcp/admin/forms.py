@@ -12,6 +12,7 @@ from sezzlee_mcp.admin import candidates, origins
 from sezzlee_mcp.diagnostics import Diagnostic
 from sezzlee_mcp.folding import fold
 from sezzlee_mcp.models import Operation, SelectionRule, Tag
+from sezzlee_mcp.publishing import Draft, draft_with
 
 if TYPE_CHECKING:
     OperationModelForm = forms.ModelForm[Operation]
@@ -43,6 +44,8 @@ class SearchTermsField(forms.CharField):
 
 
 class OperationForm(OperationModelForm):
+    """A sound form holds the ``draft`` of the catalog that saving it makes."""
+
     search_terms = SearchTermsField(label=_("Search terms"), required=False)
     note = forms.CharField(
         label=_("Note"),
@@ -83,15 +86,17 @@ class OperationForm(OperationModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
-            _add_losses(self, self._losses(cleaned), self.instance.key)
+            self.draft = self._draft(cleaned)
+            losses = candidates.new_losses(self.draft, [self.instance.key])
+            _add_losses(self, losses, self.instance.key)
         return cleaned
 
-    def _losses(self, cleaned: dict[str, Any]) -> list[Diagnostic]:
+    def _draft(self, cleaned: dict[str, Any]) -> Draft:
         edited = copy(self.instance)
         for name, value in cleaned.items():
             if name not in ("tags", "note"):
                 setattr(edited, name, value)
-        return candidates.losses_of_operation(edited, tuple(tag.name for tag in cleaned["tags"]))
+        return draft_with(edited, tuple(tag.name for tag in cleaned["tags"]))
 
 
 class SelectionRuleForm(RuleModelForm):

@@ -22,6 +22,7 @@ from sezzlee_mcp.catalog.resolution import Resolved
 from sezzlee_mcp.catalog.sources import Source
 from sezzlee_mcp.diagnostics import Diagnostic as Finding
 from sezzlee_mcp.models import Catalog, Diagnostic, Operation, ToolContent
+from sezzlee_mcp.publishing import Draft
 
 LOSSES_SHOWN = 10
 
@@ -115,6 +116,10 @@ class OperationAdmin(PublishingAdmin):
         note: str = form.cleaned_data["note"]
         return note
 
+    def saved_draft(self, form: Any) -> Draft | None:
+        draft: Draft = form.draft
+        return draft
+
     def save_model(self, request: HttpRequest, obj: Operation, form: Any, change: bool) -> None:
         obj.save(update_fields=[name for name in OperationForm.Meta.fields if name != "tags"])
 
@@ -183,7 +188,8 @@ class OperationAdmin(PublishingAdmin):
             operations = list(queryset)
             for operation in operations:
                 operation.exposure = exposure
-            if losses := candidates.losses_of_operations(operations):
+            draft = candidates.draft_of_operations(operations)
+            if losses := candidates.new_losses(draft, [operation.key for operation in operations]):
                 self.message_user(request, _refusal(losses), messages.ERROR)
                 return
             Operation.objects.bulk_update(operations, ["exposure"], batch_size=200)
@@ -191,7 +197,7 @@ class OperationAdmin(PublishingAdmin):
             changed = [{"changed": {"fields": ["Exposure"]}}]  # the history translates it when it shows it
             LogEntry.objects.log_actions(request.user.pk, operations, CHANGE, changed)  # type: ignore[arg-type]
             self.message_user(request, said)
-            self.publish(request, said)
+            self.publish(request, said, draft)
 
 
 def _row(operation: Operation) -> Row:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from sezzlee_mcp.canonical import canonical_json, digest
 from sezzlee_mcp.catalog.arguments import Argument, curated, refusals, wire_arguments
@@ -23,9 +23,26 @@ from sezzlee_mcp.diagnostics import Diagnostic, diagnose
 from sezzlee_mcp.openapi.descriptors import Descriptor
 
 # Raised with every change of what equal inputs compile to, so that no tool of an older compiler is taken over.
-COMPILER = 2
+COMPILER = 3
 
-_NOTHING: Mapping[str, Tool] = MappingProxyType({})
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Known(Protocol):
+    """A compiled tool as far as a compile reads it, so that a published one need not be unpacked."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def operation(self) -> str: ...
+    @property
+    def input_digest(self) -> str: ...
+    @property
+    def content_digest(self) -> str: ...
+    @property
+    def loaded(self) -> dict[str, Any]: ...
+    @property
+    def loaded_bytes(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,29 +50,35 @@ class Candidate:
     """
     A catalog that could be published.
 
-    ``tools`` are sorted by name, ``selected`` holds the keys of the exposed operations, ``names`` the name of each
-    tool by the key of its operation, variants apart. ``diagnostics`` are sorted by operation.
+    ``tools`` are sorted by name, each a Tool unless it was known before. ``selected`` holds the keys of the exposed
+    operations, ``names`` the name of each tool by the key of its operation, variants apart. ``diagnostics`` are
+    sorted by operation.
     """
 
-    tools: tuple[Tool, ...]
+    tools: tuple[Known, ...]
     selected: tuple[str, ...]
     names: Mapping[str, Name]
     diagnostics: tuple[Diagnostic, ...]
 
     @property
-    def by_name(self) -> dict[str, Tool]:
+    def by_name(self) -> dict[str, Known]:
         return {tool.name: tool for tool in self.tools}
 
 
 def compile_catalog(
-    descriptors: Iterable[Descriptor], curation: Curation, *, known: Mapping[str, Tool] = _NOTHING
+    descriptors: Iterable[Descriptor],
+    curation: Curation,
+    *,
+    known: Mapping[str, Known] = _NOTHING,
+    digests: Mapping[str, str] = _NOTHING,
 ) -> Candidate:
     """
     The tools of all exposed operations, and what was found on the way.
 
     ``known`` holds compiled tools by their input digest: where an operation's inputs are equal, the tool is taken
-    over as it is, and what there is to say about it is found anew. An operation that cannot become a tool costs
-    no other one. The order of ``descriptors`` means nothing.
+    over as it is, and what there is to say about it is found anew. ``digests`` holds those of descriptors, by key,
+    that were computed before. An operation that cannot become a tool costs no other one. The order of
+    ``descriptors`` means nothing.
     """
     present = {descriptor.key: descriptor for descriptor in descriptors}
     resolved = {key: resolve(descriptor, curation) for key, descriptor in present.items()}
@@ -66,7 +89,7 @@ def compile_catalog(
         _compiled(inputs, known)
         for key in selected
         if not families[key]
-        for inputs in _tools_of(present[key], resolved[key], naming, curation)
+        for inputs in _tools_of(present[key], digests.get(key), resolved[key], naming, curation)
     ]
     own = {one.tool.operation for one in made if one.tool is not None}
     return Candidate(
@@ -90,6 +113,7 @@ class _Inputs:
 
     descriptor: Descriptor
     operation: Descriptor
+    operation_digest: str
     resolved: Resolved
     variant: Variant | None
     name: str
@@ -114,7 +138,7 @@ class _Inputs:
         return digest(
             [
                 COMPILER,
-                self.operation.to_json(),
+                self.operation_digest,
                 replace(self.curation.of(self.operation.key), variants=()).to_json(),
                 self.variant and self.variant.to_json(),
                 self.name,
@@ -140,13 +164,16 @@ class _Arguments:
 class _Compiled:
     """One tool, or None when a diagnostic says that there can be none."""
 
-    tool: Tool | None
+    tool: Known | None
     diagnostics: tuple[Diagnostic, ...]
     is_variant: bool
 
 
-def _tools_of(descriptor: Descriptor, resolved: Resolved, naming: Naming, curation: Curation) -> Iterator[_Inputs]:
+def _tools_of(
+    descriptor: Descriptor, known_digest: str | None, resolved: Resolved, naming: Naming, curation: Curation
+) -> Iterator[_Inputs]:
     key = descriptor.key
+    operation_digest = known_digest or digest(descriptor.to_json())
     own = [(None, naming.names[key].value)] if key in naming.names else []
     kept = naming.variants.get(key, ())
     split = [(variant, variant.name) for variant in resolved.variants.value if variant.name in kept]
@@ -154,6 +181,7 @@ def _tools_of(descriptor: Descriptor, resolved: Resolved, naming: Naming, curati
         yield _Inputs(
             descriptor=descriptor if variant is None else described_by(descriptor, variant),
             operation=descriptor,
+            operation_digest=operation_digest,
             resolved=resolved,
             variant=variant,
             name=name,
@@ -168,12 +196,14 @@ def _family_refusals(descriptor: Descriptor, resolved: Resolved) -> Iterator[Dia
         yield from family_refusals(descriptor, parameter, resolved.variants.value, resolved.arguments.value)
 
 
-def _compiled(inputs: _Inputs, known: Mapping[str, Tool]) -> _Compiled:
+def _compiled(inputs: _Inputs, known: Mapping[str, Known]) -> _Compiled:
     arguments = _resolved_arguments(inputs)
     input_digest = inputs.digest()
-    made = arguments.refusals or known.get(input_digest) or _tool(inputs, arguments, input_digest)
+    made: tuple[Diagnostic, ...] | Known = (
+        arguments.refusals or known.get(input_digest) or _tool(inputs, arguments, input_digest)
+    )
     is_variant = inputs.variant is not None
-    if not isinstance(made, Tool):
+    if isinstance(made, tuple):
         return _Compiled(tool=None, diagnostics=_attributed(made, inputs.variant), is_variant=is_variant)
     warnings = _attributed(_warnings(inputs, made, arguments), inputs.variant)
     return _Compiled(tool=made, diagnostics=(*inputs.resolved.diagnostics, *warnings), is_variant=is_variant)
@@ -278,7 +308,7 @@ def _agent_names(slot: Slot) -> tuple[str, ...]:
     return slot.exposed.names if slot.exposed else (slot.name,)
 
 
-def _warnings(inputs: _Inputs, tool: Tool, arguments: _Arguments) -> Iterator[Diagnostic]:
+def _warnings(inputs: _Inputs, tool: Known, arguments: _Arguments) -> Iterator[Diagnostic]:
     operation, plan = inputs.descriptor.key, arguments.plan
     yield from arguments.records.diagnostics(operation)
     yield from curation_warnings(
@@ -286,11 +316,11 @@ def _warnings(inputs: _Inputs, tool: Tool, arguments: _Arguments) -> Iterator[Di
     )
     if plan is not None and plan.diagnostic is not None:
         yield plan.diagnostic
-    size = len(canonical_json(tool.loaded))
+    size = tool.loaded_bytes
     limit = inputs.curation.budget_bytes if inputs.budget_bytes is None else inputs.budget_bytes
     if size > limit:
         yield diagnose("tool_over_budget", operation=operation, bytes=size, limit=limit)
-    if tool.template.resolver_route is None:
+    if inputs.descriptor.endpoint is None:
         yield diagnose("not_invocable", operation=operation)
 
 

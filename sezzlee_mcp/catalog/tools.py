@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from sezzlee_mcp.canonical import digest
+from sezzlee_mcp.canonical import canonical_json, digest
 from sezzlee_mcp.catalog.curation import Fill
 from sezzlee_mcp.openapi.descriptors import AuthFacts
 
@@ -320,6 +320,10 @@ class Tool:
     @property
     def version(self) -> str:
         return str(self.loaded["version"])
+
+    @property
+    def loaded_bytes(self) -> int:
+        return len(canonical_json(self.loaded))
 
     @property
     def content_digest(self) -> str:
