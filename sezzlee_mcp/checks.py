@@ -5,9 +5,9 @@ from typing import Any
 
 from django.apps.config import AppConfig
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, get_resolver, reverse
 
-from sezzlee_mcp import conf
+from sezzlee_mcp import conf, decorators
 
 
 @register("sezzlee_mcp")
@@ -21,6 +21,15 @@ def check_settings(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> li
 @register(Tags.urls)
 def check_urls(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     return list(_missing_endpoint())
+
+
+@register(Tags.urls)
+def check_markers(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    get_resolver().url_patterns  # noqa: B018  (this imports the views)
+    return [
+        Error(f"The marker of {name} has no effect.", hint="Put it above @action.", id="sezzlee_mcp.E028")
+        for name in decorators.lost()
+    ]
 
 
 def _missing_endpoint() -> Iterator[CheckMessage]:

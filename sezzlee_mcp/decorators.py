@@ -2,7 +2,8 @@
 Markers for a host's views: what their code says about tools, carried in the document as the ``x-sezzlee`` extension.
 
 They stand on top of a schema as ``extend_schema`` does, so they can stand above or below it, but like it only above
-``@action`` and ``@api_view``. Their values are checked by a sync, which reports what it cannot use.
+``@action`` and ``@api_view``: a system check names those that do not. Their values are checked by a sync, which
+reports what it cannot use.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,8 @@ from rest_framework.settings import api_settings
 
 from sezzlee_mcp.catalog import ArgumentRecord, Variant
 from sezzlee_mcp.openapi import EXTENSION_KEY
+
+_marked_methods: list[tuple[Any, type]] = []  # each with the schema class that has to be beneath its own
 
 V = TypeVar("V", bound=Callable[..., Any])  # a view or viewset class, a method or action of one, a function view
 
@@ -84,8 +87,19 @@ def mcp_ignore(view: V) -> V:
     return _mark(view, {"expose": False}, None)
 
 
+def lost() -> list[str]:
+    """The marked methods whose marker is gone: it stands below ``@action``, which replaces what it wrote."""
+    return [
+        f"{method.__module__}.{method.__qualname__}"
+        for method, top in _marked_methods
+        if not issubclass(_schema_of(method) or object, top)
+    ]
+
+
 def _mark(view: V, said: dict[str, Any], methods: frozenset[str] | None) -> V:
     """The view with a schema of its own on top, which adds the members to what others say of ``x-sezzlee``."""
+    if _is_bare_function(view):
+        raise TypeError(f"{view.__module__}.{view.__qualname__} is no view yet: put its marker above @api_view.")
     _give_schema(view)
     extend_schema()(view)  # makes a class for this view alone, and knows where DRF looks for it
     top: Any = _schema_of(view)
@@ -103,7 +117,15 @@ def _mark(view: V, said: dict[str, Any], methods: frozenset[str] | None) -> V:
 
     top.get_extensions = get_extensions
     top.get_operation = get_operation
+    if _holder(view) is view and not isinstance(view, type):
+        _marked_methods.append((view, top))
     return view
+
+
+def _is_bare_function(view: Any) -> bool:
+    """Whether it is a function outside of any class that is no view: only ``@api_view`` can make one of it."""
+    owner = view.__qualname__.rpartition(".")[0]
+    return not isinstance(view, type) and _holder(view) is view and owner.rpartition(".")[2] in ("", "<locals>")
 
 
 def _merged(schema: Any) -> dict[str, Any]:

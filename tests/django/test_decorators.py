@@ -14,7 +14,9 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
+from sezzlee_mcp import decorators
 from sezzlee_mcp.catalog import ArgumentRecord, Fill, FillKind, Variant
+from sezzlee_mcp.checks import check_markers
 from sezzlee_mcp.decorators import mcp_ignore, mcp_tool
 from sezzlee_mcp.models import Diagnostic, ToolContent
 from sezzlee_mcp.sync import sync
@@ -267,3 +269,31 @@ def test_marker_holds_in_a_project_with_another_schema_class(
     report = sync()
 
     assert (report.discovered, report.selected) == (1, 0)
+
+
+def test_marker_below_action_is_an_error_of_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decorators, "_marked_methods", [*decorators._marked_methods])
+    assert check_markers(None) == []
+
+    class Upside(viewsets.ViewSet):
+        @action(detail=False)
+        @mcp_ignore
+        def down(self, request: Request) -> Response:
+            return Response({})
+
+        @mcp_ignore
+        @action(detail=False)
+        def up(self, request: Request) -> Response:
+            return Response({})
+
+    (error,) = check_markers(None)
+    assert error.id == "sezzlee_mcp.E028"
+    assert f"{Upside.__qualname__}.down has no effect" in error.msg
+
+
+def test_marker_below_api_view_is_refused_at_once() -> None:
+    def function(request: Request) -> Response:
+        return Response({})
+
+    with pytest.raises(TypeError, match=r"function is no view yet: put its marker above @api_view"):
+        mcp_tool(name="function")(function)
