@@ -86,8 +86,8 @@ def _run(work: Callable[[], Any], outcome: "Future[Any]") -> None:
         raised.__cause__ = error
         outcome.set_exception(raised)
     finally:
-        connections.close_all()  # those of this thread, which nothing else would close
         _places.release()
+        connections.close_all()  # those of this thread, which nothing else would close
 
 
 class _Documents:
