@@ -1,4 +1,4 @@
-# make demo | test | corpus | lint | types — CONTRIBUTING.md says what each is for.
+# make demo | test | corpus | documents | lint | types | bench — CONTRIBUTING.md says what each is for.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PURE := $(VENV)-pure
 PURE_TESTS := tests/openapi tests/catalog tests/search tests/invoke tests/protocol tests/pure
 
-.PHONY: demo test test-pure test-sqlite test-postgres corpus lint types bench clean
+.PHONY: demo test test-pure test-sqlite test-postgres corpus documents lint types bench clean
 
 demo: $(VENV)/demo
 	PORT=$(PORT) $(BIN)/python -m project.demo.run
@@ -32,6 +32,9 @@ test-postgres: $(VENV)/dev
 corpus: $(VENV)/dev
 	$(BIN)/python -m tests.conformance.corpus
 
+documents: $(VENV)/dev
+	$(BIN)/python -m benchmarks.documents
+
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,7 +44,7 @@ types: $(VENV)/dev
 	$(BIN)/mypy
 
 bench: $(VENV)/dev
-	$(BIN)/python -m benchmarks.bench_search
+	$(BIN)/python -m benchmarks.run
 
 $(VENV)/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sezzlee_mcp needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
