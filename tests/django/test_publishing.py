@@ -9,7 +9,11 @@ from django.db import close_old_connections, connection
 from pytest_django import Settings
 
 from sezzlee_mcp import snapshots
+from sezzlee_mcp.canonical import canonical_json
+from sezzlee_mcp.catalog.compile import compile_catalog
+from sezzlee_mcp.catalog.curation import Curation
 from sezzlee_mcp.models import Catalog, Operation, Revision, SelectionRule, Tag, ToolContent
+from sezzlee_mcp.openapi import Descriptor
 from sezzlee_mcp.publishing import compile_draft, draft_with, losses, publish, read_inputs
 from sezzlee_mcp.sync import sync
 from tests.django.test_sync import document
@@ -135,6 +139,40 @@ def test_unchanged_tools_are_taken_over_uncompiled(fruit: None) -> None:
     draft = compile_draft(inputs)
 
     assert all(inputs.known[tool.input_digest] is tool for tool in draft.candidate.tools)
+
+
+def test_packed_tool_has_the_size_that_its_compilation_measured(fruit: None) -> None:
+    edit("GET /apples/", description="Äpfel, “sour” ones.")
+
+    sizes = {tool.name: tool.loaded_bytes for tool in read_inputs().known.values()}
+    shapes = {tool.name: tool.loaded for tool in compile_catalog(*compiled_inputs()).tools}
+
+    assert sizes == {name: len(canonical_json(shape)) for name, shape in shapes.items()}
+
+
+def compiled_inputs() -> tuple[tuple[Descriptor, ...], Curation]:
+    inputs = read_inputs()
+    return inputs.descriptors, inputs.curation
+
+
+def test_draft_made_under_the_lock_is_what_is_published(fruit: None) -> None:
+    renamed = Operation.objects.get(key="GET /apples/")
+    renamed.name = "cider_apples"  # and not saved, so that only the draft knows it
+    Catalog.objects.lock()
+
+    publish(source=ADMIN, draft=draft_with(renamed, ()))
+
+    assert published() == {"cider_apples": "GET /apples/", "pears": "GET /pears/"}
+
+
+def test_draft_of_before_another_edit_is_compiled_again(fruit: None) -> None:
+    renamed = Operation.objects.get(key="GET /apples/")
+    renamed.name = "cider_apples"
+    draft = draft_with(renamed, ())
+    Catalog.objects.lock()
+
+    assert publish(source=ADMIN, draft=draft) is None
+    assert published() == {"apples": "GET /apples/", "pears": "GET /pears/"}
 
 
 def test_content_is_stored_in_the_order_in_which_agents_read_it(db: None, settings: Settings) -> None:
