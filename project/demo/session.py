@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
@@ -118,6 +119,15 @@ def play(endpoint: str, token: str, write: Write) -> None:
     write("\n7. The demo leaves no desk reserved: the order is cancelled.\n")
     cancelled = agent.invoke("orders_cancel_create", {"id": created["body"]["id"], "reason": "Only a demo."})
     expect(cancelled["body"]["status"] == "cancelled", "the order should have been cancelled")
+
+    write("\n8. A file goes along with a call, comes back as it was, and is deleted again.\n")
+    terms = "Deliver to the café's back door.\n"
+    document = {"customer": 1, "title": "Delivery terms", "file": {"text": terms, "name": "terms.txt"}}
+    filed = agent.invoke("documents_create", document)
+    expect(filed["body"]["size"] == len(terms.encode()), "the document should have all bytes of the file")
+    kept = agent.invoke("documents_content_retrieve", {"id": filed["body"]["id"]})
+    expect(kept["body"] == {"base64": b64encode(terms.encode()).decode()}, "the file should come back unchanged")
+    agent.invoke("documents_destroy", {"id": filed["body"]["id"]})
 
 
 def cards_found(answer: dict[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 from django.contrib import admin
 
-from project.shop.models import AuditEntry, Customer, Note, Order, OrderItem, Product
+from project.shop.models import AuditEntry, Customer, Document, Note, Order, OrderItem, Product
 
 
 @admin.register(Customer)
@@ -27,6 +27,13 @@ class OrderAdmin(admin.ModelAdmin):
     list_filter = ["status"]
     list_select_related = ["customer", "placed_by"]
     inlines = [OrderItemInline]
+
+
+@admin.register(Document)
+class DocumentAdmin(admin.ModelAdmin):
+    list_display = ["title", "customer", "is_signed", "file_name", "filed_by", "created_at"]
+    list_filter = ["is_signed"]
+    list_select_related = ["customer", "filed_by"]
 
 
 @admin.register(Note)

@@ -113,6 +113,27 @@ class Note(models.Model):
         return f"{self.author}: {self.text[:40]}"
 
 
+class Document(models.Model):
+    """A paper of a customer; the file itself is in the database, so that every process of the shop can give it."""
+
+    customer = models.ForeignKey(
+        Customer, on_delete=models.CASCADE, related_name="documents", help_text="Id of the customer it belongs to."
+    )
+    title = models.CharField(max_length=120, help_text="What the document is, such as Signed delivery terms.")
+    is_signed = models.BooleanField(default=False, help_text="Whether the customer has signed it.")
+    filed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="documents")
+    created_at = models.DateTimeField(auto_now_add=True, help_text="When the document was filed.")
+    file_name = models.CharField(max_length=200, blank=True, editable=False)
+    content_type = models.CharField(max_length=100, blank=True, editable=False)
+    content = models.BinaryField(default=bytes)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
 class AuditEntry(models.Model):
     """One change that the shop must be able to account for."""
 

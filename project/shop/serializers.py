@@ -2,13 +2,15 @@ from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from rest_framework import serializers
 
-from project.shop.models import AuditEntry, Customer, Note, Order, OrderItem, Product
+from project.shop.models import AuditEntry, Customer, Document, Note, Order, OrderItem, Product
 
 # Without it the largest number that the database takes would be documented, which differs between databases.
 MOST_PIECES = {"max_value": 100_000}
+LARGEST_FILE_BYTES = 200_000
 
 
 class CustomerSerializer(serializers.ModelSerializer):
@@ -104,6 +106,65 @@ class NoteSerializer(serializers.ModelSerializer):
     class Meta:
         model = Note
         fields = ["id", "customer", "author", "text", "created_at"]
+
+
+class DocumentSerializer(serializers.ModelSerializer):
+    file = serializers.FileField(
+        required=False,
+        write_only=True,
+        allow_empty_file=True,
+        help_text="The scan, at most 200 kB; without one only the paper in the cabinet is recorded.",
+    )
+    filed_by = serializers.SlugRelatedField(slug_field="username", read_only=True, help_text="Who filed it.")
+    file_name = serializers.CharField(read_only=True, help_text="Name of the file; empty when there is none.")
+    size = serializers.SerializerMethodField(help_text="Bytes of the file.")
+
+    class Meta:
+        model = Document
+        fields = ["id", "customer", "title", "is_signed", "file", "file_name", "size", "filed_by", "created_at"]
+        extra_kwargs = {"is_signed": {"default": False}}
+
+    def get_size(self, document: Document) -> int:
+        return len(document.content)
+
+    def validate_file(self, file: UploadedFile) -> UploadedFile:
+        if file.size > LARGEST_FILE_BYTES:
+            raise serializers.ValidationError(f"A file has at most {LARGEST_FILE_BYTES} bytes, this one {file.size}.")
+        return file
+
+    def create(self, validated_data: dict[str, Any]) -> Document:
+        file = validated_data.pop("file", None)
+        if file is not None:
+            validated_data |= {"file_name": file.name, "content_type": file.content_type, "content": file.read()}
+        return super().create(validated_data)
+
+
+class CallbackSerializer(serializers.Serializer):
+    customer = serializers.PrimaryKeyRelatedField(
+        queryset=Customer.objects.all(), help_text="Id of the customer to call."
+    )
+    time = serializers.ChoiceField(choices=["morning", "afternoon"], help_text="When to call.")
+    topics = serializers.MultipleChoiceField(
+        choices=["delivery", "invoice", "product"], allow_empty=False, help_text="What to talk about, at least one."
+    )
+    is_urgent = serializers.BooleanField(default=False, help_text="Whether the call cannot wait.")
+
+
+class ReturnSerializer(serializers.Serializer):
+    product = serializers.SlugRelatedField(slug_field="sku", queryset=Product.objects.all())
+    quantity = serializers.IntegerField(min_value=1)
+    reason = serializers.CharField(max_length=200)
+
+
+class ComplaintSerializer(serializers.Serializer):
+    text = serializers.CharField(max_length=500)
+    wants_refund = serializers.BooleanField(default=False)
+
+
+class StockReportQuerySerializer(serializers.Serializer):
+    state = serializers.ChoiceField(choices=["low", "out"], required=False)
+    min = serializers.DecimalField(max_digits=8, decimal_places=2, required=False)
+    max = serializers.DecimalField(max_digits=8, decimal_places=2, required=False)
 
 
 class AuditEntrySerializer(serializers.ModelSerializer):

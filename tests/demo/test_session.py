@@ -5,7 +5,7 @@ from django.core.management import call_command
 
 from project.demo import run
 from project.demo.session import SessionFailed, play, quantity_in_stock, shortened
-from project.shop.models import Order
+from project.shop.models import Document, Order
 
 
 @pytest.fixture
@@ -20,9 +20,10 @@ def test_session_plays_to_its_end_and_leaves_nothing_reserved(endpoint):
     play(endpoint, "alice-demo-token", told.append)
 
     steps = [line.split(" ", 1)[0] for line in "".join(told).splitlines() if line[:1].isdigit()]
-    assert steps == [f"{number}." for number in range(1, 8)]
+    assert steps == [f"{number}." for number in range(1, 9)]
     assert "isError" in "".join(told)
     assert Order.objects.latest("pk").status == "cancelled"
+    assert Document.objects.count() == 2
 
 
 @pytest.mark.parametrize(

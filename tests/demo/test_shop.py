@@ -22,6 +22,9 @@ READS = {
     "/api/orders/": PERMITTED_TO_VIEW,
     "/api/orders/1/invoice/": PERMITTED_TO_VIEW,
     "/api/reports/sales/": CLERKS,
+    "/api/reports/stock/": CLERKS,
+    "/api/documents/": CLERKS,
+    "/api/documents/1/content/": CLERKS,
     "/api/audit/": STAFF,
 }
 

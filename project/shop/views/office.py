@@ -1,11 +1,12 @@
 """What is about the shop as a whole: is it up, who am I, what was sold, who changed what."""
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
-from django.db.models import F, Sum
+from django.db.models import F, QuerySet, Sum
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
@@ -14,14 +15,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from project.shop.filters import AuditFilter
-from project.shop.models import AuditEntry, Order, OrderItem
+from project.shop.models import AuditEntry, Order, OrderItem, Product
 from project.shop.permissions import IsOrderClerk
 from project.shop.renderers import CsvRenderer
 from project.shop.serializers import (
     AuditEntrySerializer,
     MeSerializer,
     PingSerializer,
+    ProductSerializer,
     SalesReportQuerySerializer,
+    StockReportQuerySerializer,
 )
 from project.shop.views.shared import ordering, search
 
@@ -80,6 +83,65 @@ def sales_rows(start: date | None = None, end: date | None = None) -> list[list[
     )
     rows = [[sku, name, pieces, f"{revenue:.2f}"] for sku, name, pieces, revenue in sums.order_by("product__sku")]
     return [["sku", "name", "pieces", "revenue"], *rows]
+
+
+LOW_STOCK = 10
+PRICE_RANGE = {
+    "type": "object",
+    "properties": {
+        "min": {"type": "number", "description": "At least this, in euros."},
+        "max": {"type": "number", "description": "At most this, in euros."},
+    },
+}
+# Two tools of one operation: each says what it is for, and has no argument left to get wrong.
+STOCK_TOOLS = {
+    "tags": ["products"],
+    "variants": [
+        {
+            "name": name,
+            "description": description,
+            "arguments": [{"name": "state", "hidden": {"kind": "constant", "value": state}}],
+        }
+        for name, state, description in [
+            ("products_running_low", "low", f"Lists products of which there are fewer than {LOW_STOCK}, but some."),
+            ("products_sold_out", "out", "Lists products that are sold out."),
+        ]
+    ],
+}
+
+
+class StockReportView(APIView):
+    permission_classes = [IsOrderClerk]
+
+    @extend_schema(
+        summary="Stock report",
+        description="Lists products that run low or are sold out, cheapest first.",
+        operation_id="reports_stock",
+        parameters=[
+            OpenApiParameter("state", str, enum=["low", "out"], description="Which of them; both if left out."),
+            OpenApiParameter(
+                "price", PRICE_RANGE, style="deepObject", explode=True, description="Only products in this price range."
+            ),
+        ],
+        responses=ProductSerializer(many=True),
+        extensions={"x-sezzlee": STOCK_TOOLS},
+    )
+    def get(self, request: Request) -> Response:
+        given = {"state": request.query_params.get("state")} | {
+            bound: request.query_params.get(f"price[{bound}]") for bound in ("min", "max")
+        }
+        query = StockReportQuerySerializer(data={name: value for name, value in given.items() if value is not None})
+        query.is_valid(raise_exception=True)
+        return Response(ProductSerializer(scarce(**query.validated_data), many=True).data)
+
+
+def scarce(state: str | None = None, min: Decimal | None = None, max: Decimal | None = None) -> QuerySet[Product]:
+    products = Product.objects.filter(stock__lt=LOW_STOCK).order_by("price", "pk")
+    if state is not None:
+        products = products.filter(stock__gt=0) if state == "low" else products.filter(stock=0)
+    if min is not None:
+        products = products.filter(price__gte=min)
+    return products if max is None else products.filter(price__lte=max)
 
 
 @extend_schema(
