@@ -35,6 +35,12 @@ def test_document_comes_back_as_a_file_that_no_browser_opens(as_user):
     assert answer["Content-Disposition"].startswith("attachment;")
 
 
+def test_paper_without_a_scan_has_no_file(as_user):
+    answer = as_user("alice").get("/api/documents/2/content/")
+
+    assert (answer.status_code, answer.json()) == (404, {"detail": "This document is on paper only."})
+
+
 @pytest.mark.parametrize(("size", "status"), [(0, 201), (LARGEST_FILE_BYTES, 201), (LARGEST_FILE_BYTES + 1, 400)])
 def test_file_over_the_limit_is_refused(as_user, size, status):
     scan = SimpleUploadedFile("scan.bin", b"x" * size)

@@ -8,6 +8,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action, api_view, parser_classes, permission_classes
+from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.permissions import IsAuthenticated
@@ -64,6 +65,8 @@ class DocumentViewSet(
     @action(detail=True)
     def content(self, request: Request, pk: str) -> HttpResponse:
         document = self.get_object()
+        if not document.file_name:
+            raise NotFound("This document is on paper only.")
         # Never as the type that the sender claimed: a browser would run a page of theirs on our address.
         headers = {
             "Content-Disposition": f'attachment; filename="{document.pk}.bin"',
