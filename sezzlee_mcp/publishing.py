@@ -1,7 +1,6 @@
 """Rows -> candidate -> revision: the one way in which anything reaches an agent (publishing.md)."""
 
 import json
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +18,7 @@ from sezzlee_mcp.diagnostics import Diagnostic, Severity
 from sezzlee_mcp.models import Catalog, Operation, Revision, ToolContent
 from sezzlee_mcp.models import Diagnostic as DiagnosticRow
 from sezzlee_mcp.models import SelectionRule as RuleRow
+from sezzlee_mcp.models.fields import unpacked_bytes
 from sezzlee_mcp.models.operations import KEY_CHARS
 from sezzlee_mcp.openapi.descriptors import Descriptor
 from sezzlee_mcp.search.cards import card
@@ -36,12 +36,12 @@ class PublishedTool:
 
     @property
     def loaded(self) -> dict[str, Any]:
-        loaded: dict[str, Any] = json.loads(zlib.decompress(self.packed))
+        loaded: dict[str, Any] = json.loads(unpacked_bytes(self.packed))
         return loaded
 
     @property
     def loaded_bytes(self) -> int:
-        return len(zlib.decompress(self.packed))  # the order of keys is all that it differs in from canonical JSON
+        return len(unpacked_bytes(self.packed))  # the order of keys is all that it differs in from canonical JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

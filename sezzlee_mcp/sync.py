@@ -1,7 +1,6 @@
 """Document -> operation rows -> a publish, in one transaction, with a report of what was found."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -109,10 +108,9 @@ class SyncReport:
     def by_code(self) -> list[tuple[str, Severity, list[Diagnostic]]]:
         """(code, severity, findings): the severest first, then the most frequent."""
         order = list(Severity)
-        counts = Counter(found.code for found in self.diagnostics)
-        groups: dict[str, list[Diagnostic]] = {code: [] for code in counts}
+        groups: dict[str, list[Diagnostic]] = {}
         for found in self.diagnostics:
-            groups[found.code].append(found)
+            groups.setdefault(found.code, []).append(found)
         rows = [(code, found[0].severity, found) for code, found in groups.items()]
         return sorted(rows, key=lambda row: (order.index(row[1]), -len(row[2]), row[0]))
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sezzlee_mcp.catalog.files import with_file_arguments
-from sezzlee_mcp.catalog.shapes import is_file, types_of
+from sezzlee_mcp.catalog.shapes import types_of
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
 from sezzlee_mcp.openapi.descriptors import Body, Descriptor
+from sezzlee_mcp.openapi.forms import is_file
 
 BODY_ARGUMENT = "body"
 URLENCODED = "application/x-www-form-urlencoded"

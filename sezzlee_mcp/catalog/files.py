@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sezzlee_mcp.catalog.shapes import is_file
+from sezzlee_mcp.openapi.forms import is_file
 
 INLINE_SOURCES = ("text", "base64")
 REFERENCE = "ref"

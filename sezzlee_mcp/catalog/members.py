@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from sezzlee_mcp.catalog.bodies import BodyPlan, is_form
-from sezzlee_mcp.catalog.shapes import FILE, is_file, resolved, scalar_of, types_of
+from sezzlee_mcp.catalog.shapes import FILE, resolved, scalar_of, types_of
 from sezzlee_mcp.catalog.tools import Member
+from sezzlee_mcp.openapi.forms import is_file
 
 
 def grouped_members(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterator[Member]:

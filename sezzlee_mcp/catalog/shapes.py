@@ -33,13 +33,6 @@ def scalar_of(schema: Mapping[str, Any]) -> str:
     return types[0] if len(types) == 1 and types[0] in SCALARS else ANY
 
 
-def is_file(schema: Any) -> bool:
-    """Whether a schema is that of a file's bytes: contentMediaType without a text encoding of them."""
-    if not isinstance(schema, dict) or not isinstance(schema.get("contentMediaType"), str):
-        return False
-    return types_of(schema) == ["string"] and "contentEncoding" not in schema
-
-
 def references_in(schema: Any) -> Iterator[str]:
     """Every reference of a schema and of what stands below it."""
     if isinstance(schema, dict):

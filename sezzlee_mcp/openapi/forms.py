@@ -17,7 +17,7 @@ def is_file(schema: Any) -> bool:
     """Whether a form writes it as a file part: it has a media type and is not a text that encodes bytes."""
     return (
         isinstance(schema, dict)
-        and "contentMediaType" in schema
+        and isinstance(schema.get("contentMediaType"), str)  # a member body of staff's may hold anything
         and "contentEncoding" not in schema
         and [name for name in rewrites.type_list(schema) if name != "null"] == ["string"]
     )

@@ -7,7 +7,8 @@ from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from sezzlee_mcp.errors import CallError, Continuation
-from sezzlee_mcp.protocol.jsonrpc import clip, kind_of, parse_json
+from sezzlee_mcp.invoke.arguments import kind_of
+from sezzlee_mcp.protocol.jsonrpc import clip, parse_json
 from sezzlee_mcp.protocol.metatools import ARGUMENTS, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, MetaTool
 
 _NAMED_AT_MOST = 5

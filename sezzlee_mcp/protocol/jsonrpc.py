@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any, NoReturn, TypeAlias
 
 from sezzlee_mcp.errors import ProtocolError
+from sezzlee_mcp.invoke.arguments import kind_of
 
 MAX_DEPTH = 100  # arrays and objects within each other; what reads a document may recurse once per level
 MAX_INTEGER_DIGITS = 300  # longer ones take quadratic time to read
@@ -166,23 +167,6 @@ def readable_id(document: Any) -> RequestId | None:
         return None
     identifier: RequestId | None = document.get("id")
     return identifier if _is_id(identifier) else None
-
-
-def kind_of(value: Any) -> str:
-    """The JSON kind of ``value`` with its article, as messages name it."""
-    for types, kind in _KINDS:
-        if isinstance(value, types):
-            return kind
-    return "null"
-
-
-_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (bool, "a boolean"),  # before the numbers, since Python's booleans are integers
-    ((int, float), "a number"),
-    (str, "a string"),
-    (list, "an array"),
-    (dict, "an object"),
-)
 
 
 def invalid_request(reason: str) -> ProtocolError:

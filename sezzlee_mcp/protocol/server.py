@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from sezzlee_mcp import __version__
 from sezzlee_mcp.errors import CallError, ProtocolError
+from sezzlee_mcp.invoke.arguments import kind_of
 from sezzlee_mcp.invoke.envelope import ToolResult
 from sezzlee_mcp.protocol.binding import Call, InvokeCall, LoadCall, SearchCall, bind
 from sezzlee_mcp.protocol.eras import (
@@ -27,7 +28,6 @@ from sezzlee_mcp.protocol.jsonrpc import (
     clip,
     invalid_params,
     invalid_request,
-    kind_of,
     method_not_found,
     parse_body,
     read_message,
