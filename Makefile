@@ -1,17 +1,19 @@
-# make demo | test | corpus | documents | lint | types | bench — CONTRIBUTING.md says what each is for.
+# make demo | test | corpus | documents | soak | lint | types | bench — CONTRIBUTING.md says what each is for.
 
 PYTHON ?= python3
 VENV ?= .venv
 DJANGO ?=
 PORT ?= 8000
+OAUTH ?=
+SECONDS ?= 30
 BIN := $(VENV)/bin
 PURE := $(VENV)-pure
 PURE_TESTS := tests/openapi tests/catalog tests/search tests/invoke tests/protocol tests/pure
 
-.PHONY: demo test test-pure test-sqlite test-postgres corpus documents lint types bench clean
+.PHONY: demo test test-pure test-sqlite test-postgres corpus documents soak lint types bench clean
 
-demo: $(VENV)/demo
-	PORT=$(PORT) $(BIN)/python -m project.demo.run
+demo: $(VENV)/demo $(if $(filter-out 0,$(OAUTH)),$(VENV)/oauth)
+	PORT=$(PORT) OAUTH=$(OAUTH) $(BIN)/python -m project.demo.run
 
 test: test-pure test-sqlite test-postgres
 
@@ -35,6 +37,12 @@ corpus: $(VENV)/dev
 documents: $(VENV)/dev
 	$(BIN)/python -m benchmarks.documents
 
+# On a PostgreSQL of its own, which it starts, restarts and throws away.
+soak: $(VENV)/dev
+	$(BIN)/python -m tests.soak.run --server gunicorn --seconds $(SECONDS)
+	$(BIN)/python -m tests.soak.run --server uvicorn --seconds $(SECONDS)
+	$(BIN)/python -m tests.soak.streams
+
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -56,8 +64,19 @@ $(VENV)/demo: $(VENV)/pip pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[demo]' $(if $(DJANGO),'Django~=$(DJANGO).0')
 	@touch $@
 
+$(VENV)/oauth: $(VENV)/demo pyproject.toml
+	$(BIN)/pip install --quiet --editable '.[demo,oauth]' $(if $(DJANGO),'Django~=$(DJANGO).0')
+	@touch $@
+
 $(VENV)/dev: $(VENV)/demo pyproject.toml
-	$(BIN)/pip install --quiet --editable '.[demo]' --group dev $(if $(DJANGO),'Django~=$(DJANGO).0')
+	$(BIN)/pip install --quiet --editable '.[demo,oauth]' --group dev $(if $(DJANGO),'Django~=$(DJANGO).0')
+	@touch $@
+
+# The official client, conformance suite and inspector. Where they are not installed, their tests are skipped and say so.
+$(VENV)/node: $(VENV)/pip tests/processes/typescript/package.json
+	mkdir -p $@
+	cp tests/processes/typescript/package.json $@
+	npm install --prefix $@ --no-audit --no-fund --loglevel error
 	@touch $@
 
 $(PURE)/ready: pyproject.toml

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -58,15 +58,15 @@ def operations(document: dict[str, Any]) -> int:
     return sum(method in methods for item in document["paths"].values() for method in item)
 
 
-def joined() -> dict[str, Any]:
-    """One document of all, each file's paths and components under its own name."""
+def joined(documents: Iterable[Path] | None = None) -> dict[str, Any]:
+    """One document of all those, or of all that there are, each file's paths and components under its own name."""
     joined: dict[str, Any] = {
         "openapi": "3.0.3",
         "info": {"title": "All", "version": "1"},
         "paths": {},
         "components": {},
     }
-    for path in paths():
+    for path in paths() if documents is None else documents:
         _join(joined, document_at(path), path.stem.replace("-", "_"))
     return joined
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-BENCHMARKS = ("bench_search", "bench_catalog", "bench_http")
+BENCHMARKS = ("bench_quality", "bench_search", "bench_catalog", "bench_http")
 
 
 def main() -> int:

@@ -1,5 +1,6 @@
 import json
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -16,6 +17,7 @@ def landing(request: HttpRequest) -> HttpResponse:
         "accounts": ACCOUNTS,
         "clerk": clerk,
         "endpoint": endpoint,
+        "signs_in": settings.OAUTH,
         "configuration": client_configuration(endpoint, clerk.token),
         "addresses": [
             ("MCP endpoint", endpoint, "POST only: this is what a client connects to"),

@@ -81,6 +81,7 @@ LOGIN_URL = "admin:login"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "rest_framework.authentication.TokenAuthentication",
+        "project.shop.authentication.BearerAuthentication",
         "rest_framework.authentication.BasicAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
@@ -112,10 +113,45 @@ SEZZLEE_MCP = {
         {"route": "/api/token/", "method": "POST", "decision": "exclude"},
     ],
     "INSTRUCTIONS": "This is a small shop: customers, products, orders, notes. Prices are in euros.",
+    "RELEASE": env.str("RELEASE", default=""),
 }
 if env.bool("MCP_ANONYMOUS", default=False):
     # The MCP conformance suite sends no credentials. Each operation still asks for what it always asks for.
     SEZZLEE_MCP["PERMISSION_CLASSES"] = ["rest_framework.permissions.AllowAny"]
+
+OAUTH = env.bool("OAUTH", default=False)
+if OAUTH:
+    # Agents sign in here: django-oauth-toolkit is the authorization server, and reads its tokens at the endpoint.
+    INSTALLED_APPS += ["oauth2_provider"]
+    LOGIN_URL = "login"
+    OAUTH2_PROVIDER = {
+        "SCOPES": {"shop": "Work in the shop in your name", "profile": "See who you are"},
+        "DEFAULT_SCOPES": ["shop"],
+        "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
+        # Any client may register, as agents expect it; somebody still has to log in and agree.
+        "DCR_ENABLED": True,
+        "DCR_REGISTRATION_PERMISSION_CLASSES": ["oauth2_provider.dcr.AllowAllDCRPermission"],
+        "ALLOW_LOCALHOST_LOOPBACK": True,
+        "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
+        "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
+        "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": ["none", "client_secret_basic", "client_secret_post"],
+        "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+        "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+        "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+        "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+        "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+        "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    }
+    SEZZLEE_MCP |= {
+        "AUTHENTICATION_CLASSES": [
+            "oauth2_provider.contrib.rest_framework.OAuth2Authentication",
+            *REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"],
+        ],
+        "AUTHORIZATION_SERVERS": [env.str("OAUTH_ISSUER", default="http://127.0.0.1:8000")],
+        "REQUIRED_SCOPES": ["shop"],
+        # The token was issued for the endpoint. The API does not know it, and need not.
+        "IDENTITY": "user",
+    }
 
 LOGGING = {
     "version": 1,

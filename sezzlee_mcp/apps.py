@@ -8,4 +8,6 @@ class SezzleeMcpConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from sezzlee_mcp import checks, signals  # noqa: F401  (importing them registers checks and receivers)
+        from sezzlee_mcp import checks, receivers  # noqa: F401  (importing them registers checks and receivers)
+
+        receivers.watch_users()

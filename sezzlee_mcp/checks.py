@@ -5,9 +5,9 @@ from typing import Any
 
 from django.apps.config import AppConfig
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.urls import NoReverseMatch, get_resolver, reverse
+from django.urls import NoReverseMatch, Resolver404, get_resolver, resolve, reverse
 
-from sezzlee_mcp import conf, decorators
+from sezzlee_mcp import conf, decorators, signin
 
 
 @register("sezzlee_mcp")
@@ -20,7 +20,7 @@ def check_settings(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> li
 
 @register(Tags.urls)
 def check_urls(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    return list(_missing_endpoint())
+    return [*_missing_endpoint(), *_missing_metadata()]
 
 
 @register(Tags.urls)
@@ -40,4 +40,19 @@ def _missing_endpoint() -> Iterator[CheckMessage]:
             "No URL of this project leads to the MCP endpoint.",
             hint='Add path("", include("sezzlee_mcp.urls")) to the root URLconf.',
             id="sezzlee_mcp.W001",
+        )
+
+
+def _missing_metadata() -> Iterator[CheckMessage]:
+    if list(conf.problems(conf.raw())) or not signin.is_offered():
+        return
+    try:
+        resolve(f"{signin.WELL_KNOWN}{signin.endpoint_path()}")
+    except NoReverseMatch:
+        return  # W001 says so
+    except Resolver404:
+        yield Warning(
+            "The metadata for signing in is not at its well-known address.",
+            hint='Add path("", include("sezzlee_mcp.well_known_urls")) to the root URLconf.',
+            id="sezzlee_mcp.W002",
         )

@@ -36,6 +36,7 @@ def mcp_tool(
     arguments: Sequence[ArgumentRecord | Mapping[str, Any]] | None = None,
     variants: Sequence[Variant | Mapping[str, Any]] | None = None,
     family_parameter: str | None = None,
+    seal: bool | None = None,
     methods: Sequence[str] | None = None,
 ) -> Callable[[V], V]: ...
 def mcp_tool(
@@ -52,14 +53,16 @@ def mcp_tool(
     arguments: Sequence[ArgumentRecord | Mapping[str, Any]] | None = None,
     variants: Sequence[Variant | Mapping[str, Any]] | None = None,
     family_parameter: str | None = None,
+    seal: bool | None = None,
     methods: Sequence[str] | None = None,
 ) -> V | Callable[[V], V]:
     """
     The view, its operations marked as tools and described to agents.
 
     On a class it holds for all of its operations, and each member that a marker on a method names beats the class's.
-    None says nothing: with ``expose=None`` settings decide. ``methods`` limit a function view's marker to some of its
-    HTTP methods. Arguments and variants are values of ``sezzlee_mcp.catalog``, or objects as in the extension.
+    None says nothing: with ``expose=None`` settings decide. With ``seal`` staff cannot override what the markers say.
+    ``methods`` limit a function view's marker to some of its HTTP methods. Arguments and variants are values of
+    ``sezzlee_mcp.catalog``, or objects as in the extension.
     """
     members = {
         "expose": expose,
@@ -72,6 +75,7 @@ def mcp_tool(
         "arguments": arguments,
         "variants": variants,
         "familyParameter": family_parameter,
+        "seal": seal,
     }
     said = {key: _to_json(value) for key, value in members.items() if value is not None}
     among = None if methods is None else frozenset(method.upper() for method in methods)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 
 class Severity(StrEnum):
@@ -16,7 +17,8 @@ class Diagnostic:
     One finding, in the words of ``CODES``.
 
     ``pointer`` is an RFC 6901 pointer into the original document, ``operation`` the key
-    (``"GET /orders/{id}/"``) of the operation it belongs to; both are empty when there is none.
+    (``"GET /orders/{id}/"``) of the operation it belongs to; both are empty when there is none. ``name`` is what the
+    sentence is about, an argument or a tool, and ``variant`` the one that it concerns, where there is such.
     """
 
     code: str
@@ -24,6 +26,31 @@ class Diagnostic:
     pointer: str
     message: str
     operation: str = ""
+    name: str = ""
+    variant: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        return {
+            "code": self.code,
+            "severity": self.severity.value,
+            "operation": self.operation,
+            "name": self.name,
+            "variant": self.variant,
+            "pointer": self.pointer,
+            "message": self.message,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, str]) -> Self:
+        return cls(
+            code=value["code"],
+            severity=Severity(value["severity"]),
+            pointer=value["pointer"],
+            message=value["message"],
+            operation=value["operation"],
+            name=value["name"],
+            variant=value["variant"],
+        )
 
 
 # code -> (severity, the sentence that staff read; {names} are filled by ``diagnose``)
@@ -50,6 +77,10 @@ CODES: dict[str, tuple[Severity, str]] = {
         Severity.WARNING,
         "{view} has the schema class {schema}, which drf-spectacular cannot read. Its own was taken, so what the class "
         "and @extend_schema say is lost. Use drf_spectacular.openapi.AutoSchema, in DEFAULT_SCHEMA_CLASS too.",
+    ),
+    "auth_declaration_invalid": (
+        Severity.WARNING,
+        "{view} has a permission class whose declaration cannot be used: {reason}. Its tools are undecided instead.",
     ),
     # references
     "circular_component_ref": (Severity.DROPPED, "The component {reference} refers to itself."),
@@ -79,7 +110,7 @@ CODES: dict[str, tuple[Severity, str]] = {
     "recursive_parameter_schema": (Severity.DROPPED, "The schema of parameter {name} refers to itself at its top."),
     "reserved_header_parameter_ignored": (
         Severity.WARNING,
-        "The header {name} is set by the call itself and is no argument.",
+        "The header {name} is set by the call itself or on its way, and is no argument.",
     ),
     "credential_parameter_ignored": (
         Severity.WARNING,
@@ -97,6 +128,10 @@ CODES: dict[str, tuple[Severity, str]] = {
     "invalid_cookie_name": (
         Severity.DROPPED,
         "The cookie name {name} is no token of RFC 6265, so no Cookie header can hold it.",
+    ),
+    "invalid_header_name": (
+        Severity.DROPPED,
+        "The header name {name} is no token of RFC 9110, so no request can hold it.",
     ),
     "multiple_querystring": (
         Severity.DROPPED,
@@ -247,6 +282,10 @@ CODES: dict[str, tuple[Severity, str]] = {
         Severity.DROPPED,
         "The constant of the hidden argument {name} does not fit what the operation takes there.",
     ),
+    "sealed_curation_overridden": (
+        Severity.WARNING,
+        "What staff chose for {field} is ignored: the code or the settings seal it.",
+    ),
     "unknown_fill_source": (
         Severity.DROPPED,
         "The hidden argument {name} asks the provider {source}, which is not registered.",
@@ -260,6 +299,7 @@ CODES: dict[str, tuple[Severity, str]] = {
         Severity.WARNING,
         "The variants {variants} have one description and take the same arguments, so no agent can choose.",
     ),
+    "policy_unused": (Severity.WARNING, "The visibility policy {name} concerns no tool, so it hides nothing."),
     "schema_def_conflict": (Severity.DROPPED, "Two different definitions are named {name}."),
     "tool_over_budget": (
         Severity.WARNING,
@@ -276,4 +316,12 @@ def diagnose(code: str, pointer: str = "", /, *, operation: str = "", **facts: o
     """The diagnostic ``code`` with its sentence filled from ``facts``; an unknown code is a bug (KeyError)."""
     severity, sentence = CODES[code]
     message = sentence.format(**facts)
-    return Diagnostic(code=code, severity=severity, pointer=pointer, message=message, operation=operation)
+    return Diagnostic(
+        code=code,
+        severity=severity,
+        pointer=pointer,
+        message=message,
+        operation=operation,
+        name=str(facts.get("name", "")),
+        variant=str(facts.get("variant", "")),
+    )

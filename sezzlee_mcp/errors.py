@@ -4,10 +4,13 @@ Every exception of the package, by who reads it.
 SezzleeError
 ├── CallError        an agent: becomes an envelope with isError (results.md)
 ├── ProtocolError    an MCP client: becomes a JSON-RPC error (protocol.md, "Error codes")
-└── PublishRefused   staff: an edit or a sync that would lose something (publishing.md)
+├── PublishRefused   staff: an edit or a sync that would lose something (publishing.md)
+├── ContractUnreadable   staff: a file that no sezzlee_contract export wrote
+└── CurationRefused  staff: a file of curation that cannot be loaded
+    └── CurationUnreadable   one that is none
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,3 +97,27 @@ class PublishRefused(SezzleeError):
         super().__init__(message)
         self.message = message
         self.diagnostics = diagnostics
+
+
+class ContractUnreadable(SezzleeError):
+    """A file that cannot be compared with a catalog; the message says what stands in it instead."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class CurationRefused(SezzleeError):
+    """
+    A file of curation that cannot hold here, of which nothing was written.
+
+    Each of ``problems`` is a sentence, behind a JSON pointer into the file where it has a place there.
+    """
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class CurationUnreadable(CurationRefused):
+    """One that could hold nowhere: it is no such file."""

@@ -29,6 +29,12 @@ class Route:
     def is_localized(self) -> bool:
         return any(isinstance(pattern, LocalePrefixPattern) for pattern in self.patterns)
 
+    @property
+    def language_prefix(self) -> str:
+        """How the route's address begins in the language that is active; empty outside ``i18n_patterns``."""
+        prefixes = (each.language_prefix for each in self.patterns if isinstance(each, LocalePrefixPattern))
+        return next(prefixes, "")
+
     def captures(self, path_info: str) -> tuple[str, ...] | None:
         """
         The texts that the path's variables caught, in the order of their places; None when the path does not match.

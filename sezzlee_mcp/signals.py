@@ -1,17 +1,16 @@
-"""Receivers that keep what a process holds in memory true."""
+"""
+Signals for hosts.
 
-from typing import Any
+``catalog_published``: a revision became current; ``revision`` is it. Sent once its transaction has committed.
 
-from django.core.signals import setting_changed
-from django.dispatch import receiver
+``tool_invoked``: a call of ``invoke_tool`` was answered; ``request`` is the endpoint's, ``user`` the caller's,
+``trace`` the ``CallTrace`` and ``seconds`` how long it took. Sent before the answer leaves, so a receiver that takes
+its time makes the agent wait.
 
-from sezzlee_mcp import conf, dispatch
+Receivers that raise are logged and change nothing.
+"""
 
+from django.dispatch import Signal
 
-@receiver(setting_changed)
-def forget_settings(*, setting: str, **kwargs: Any) -> None:
-    """Settings are read once; tests that override them must see the new ones."""
-    if setting == "SEZZLEE_MCP":
-        conf.current.cache_clear()
-    if setting == "MIDDLEWARE":
-        dispatch.forget_middleware()
+catalog_published = Signal()
+tool_invoked = Signal()

@@ -3,19 +3,22 @@
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Generic, Self, TypeVar
 
 from sezzlee_mcp import conf
+from sezzlee_mcp.aliases import Alias, today
 from sezzlee_mcp.catalog.tools import SearchDocument, Template
 from sezzlee_mcp.models import Catalog, Revision, ToolContent
+from sezzlee_mcp.models.revisions import Stamp
 from sezzlee_mcp.openapi.descriptors import AuthFacts
-from sezzlee_mcp.search import DocumentTokens, Index, weigh
+from sezzlee_mcp.search import ENGLISH, RANKERS, BuiltInRanker, DocumentTokens, Index, Verbs, weigh
 
 T = TypeVar("T")
 
+_NOTHING = Index.build({})
 _COLUMNS = ("digest", "name", "version", "card", "document", "auth")
 
 
@@ -31,29 +34,65 @@ class Entry:
     auth: AuthFacts
 
 
+class _Rankers(Mapping[str, BuiltInRanker]):
+    """The built-in rankers of a catalog by their names, each made when somebody asks for it."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._made: dict[str, BuiltInRanker] = {}
+
+    def __getitem__(self, name: str) -> BuiltInRanker:
+        if name not in self._made:
+            self._made[name] = RANKERS[name](self._index, Verbs(conf.current().ranker_verbs or ENGLISH))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(RANKERS)
+
+    def __len__(self) -> int:
+        return len(RANKERS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """One generation, complete: requests that began with it end with it."""
+    """One generation, complete, and the release it was synced from: requests that began with it end with it."""
 
     generation: int
     entries: Mapping[str, Entry]
     index: Index
+    rankers: Mapping[str, BuiltInRanker]
     names_by_auth: Mapping[AuthFacts, frozenset[str]]  # visibility is decided once per distinct fact, not per tool
+    aliases: Mapping[str, Alias] = field(default_factory=dict)
+    release: str = ""
 
     @classmethod
-    def of(cls, generation: int, entries: Mapping[str, Entry]) -> Self:
+    def of(
+        cls, generation: int, entries: Mapping[str, Entry], aliases: Mapping[str, Alias], index: Index = _NOTHING
+    ) -> Self:
+        """The snapshot of these entries; what is still so is taken over from ``index``, which is one of any others."""
+        index = index.updated({name: entry.tokens for name, entry in entries.items()})
         groups: dict[AuthFacts, set[str]] = {}
         for entry in entries.values():
             groups.setdefault(entry.auth, set()).add(entry.name)
         return cls(
             generation=generation,
             entries=entries,
-            index=Index.build({name: entry.tokens for name, entry in entries.items()}),
+            index=index,
+            rankers=_Rankers(index),
             names_by_auth={facts: frozenset(names) for facts, names in groups.items()},
+            aliases=aliases,
         )
 
+    def find(self, name: str) -> Entry | None:
+        """The tool of this name, or the one that was renamed from it a short time ago."""
+        found = self.entries.get(name)
+        alias = self.aliases.get(name)
+        if found is not None or alias is None or not alias.holds(today()):
+            return found
+        return self.entries.get(alias.tool)
 
-EMPTY = Snapshot.of(0, {})
+
+EMPTY = Snapshot.of(0, {}, {})
 
 
 class ContentGone(LookupError):
@@ -104,8 +143,15 @@ def loaded_shapes(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     return [shapes[entry.digest] for entry in entries]
 
 
+def templates_of(entries: Iterable[Entry]) -> list[Template]:
+    """The templates of these tools, in their order."""
+    entries = list(entries)
+    templates = _templates.get(entry.digest for entry in entries)
+    return [templates[entry.digest] for entry in entries]
+
+
 def template_of(entry: Entry) -> Template:
-    return _templates.get([entry.digest])[entry.digest]
+    return templates_of([entry])[0]
 
 
 class _Current:
@@ -113,7 +159,7 @@ class _Current:
 
     def __init__(self) -> None:
         self._snapshot = EMPTY
-        self._stamp = (0, "")
+        self._stamp = Stamp()
         self._checked_at = float("-inf")
         self._lock = Lock()
 
@@ -125,9 +171,10 @@ class _Current:
         if stamp != self._stamp:
             with self._lock:
                 stamp = Catalog.objects.stamp()  # another thread may have gone further than what was read outside
-                if stamp != self._stamp:
-                    self._snapshot = _refreshed(self._snapshot, stamp[0])
-                    self._stamp = stamp
+                if stamp.contents != self._stamp.contents:
+                    self._snapshot = _refreshed(self._snapshot, stamp.generation)
+                self._snapshot = replace(self._snapshot, release=stamp.release)
+                self._stamp = stamp
         self._checked_at = now
         return self._snapshot
 
@@ -140,16 +187,37 @@ def current() -> Snapshot:
     return _current.get()
 
 
+def of_generation(generation: int) -> Snapshot:
+    """The snapshot of the current generation or of an earlier one; LookupError when its revision is not kept."""
+    snapshot = current()
+    if generation == snapshot.generation:
+        return snapshot
+    try:
+        return _refreshed(snapshot, generation)
+    except Revision.DoesNotExist:
+        raise LookupError(generation) from None
+
+
 def _refreshed(previous: Snapshot, generation: int) -> Snapshot:
     """The snapshot of ``generation``; only contents that the previous one does not hold are read."""
     if generation == 0:
         return EMPTY
-    digests = Revision.objects.values_list("tools", flat=True).get(generation=generation)
+    digests, aliases = Revision.objects.values_list("tools", "aliases").get(generation=generation)
     held = {entry.digest: entry for entry in previous.entries.values()}
     missing = [digest for digest in digests.values() if digest not in held]
     rows = ToolContent.objects.filter(digest__in=missing).values_list(*_COLUMNS)
     held.update({row[0]: _to_entry(*row) for row in rows.iterator()})
-    return Snapshot.of(generation, {name: held[digest] for name, digest in digests.items()})
+    return Snapshot.of(
+        generation,
+        {name: held[digest] for name, digest in digests.items()},
+        {name: Alias.from_json(alias) for name, alias in aliases.items()},
+        previous.index,
+    )
+
+
+def entry_of(content: ToolContent) -> Entry:
+    """The entry of one tool, for whoever needs no more of a revision."""
+    return _to_entry(*(getattr(content, column) for column in _COLUMNS))
 
 
 def _to_entry(digest: str, name: str, version: str, card: Any, document: Any, auth: Any) -> Entry:

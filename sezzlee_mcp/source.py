@@ -24,8 +24,9 @@ from rest_framework.settings import api_settings
 from rest_framework.versioning import AcceptHeaderVersioning, NamespaceVersioning, URLPathVersioning
 
 from sezzlee_mcp import permissions
+from sezzlee_mcp.catalog.visibility import UNREADABLE
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
-from sezzlee_mcp.openapi.descriptors import ENDPOINT_KEY, Endpoint
+from sezzlee_mcp.openapi.descriptors import ENDPOINT_KEY, AuthFacts, Endpoint
 from sezzlee_mcp.routing import Route, routes_of, view_path
 
 logger = logging.getLogger("sezzlee_mcp")
@@ -57,9 +58,11 @@ class _Run:
 
     progress: Progress | None = None
     discovered: dict[tuple[str, str], Any] = field(default_factory=dict)  # (path regex, method) -> callback
+    keys: dict[tuple[str, str], str] = field(default_factory=dict)  # of the operations that they would be
     documented: set[tuple[str, str]] = field(default_factory=set)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
     replaced: dict[str, str] = field(default_factory=dict)  # view -> the schema class that it had
+    misdeclared: dict[str, str] = field(default_factory=dict)  # view -> what is wrong with its sezzlee_auth
     versions: set[str] = field(default_factory=set)
 
 
@@ -82,7 +85,7 @@ def generate(*, progress: Progress | None = None) -> Documents:
     return Documents(
         documents=tuple(documents),
         discovered=len(run.discovered),
-        diagnostics=(*_replaced(run), *_undocumented(run)),
+        diagnostics=(*_replaced(run), *_misdeclared(run), *_undocumented(run)),
     )
 
 
@@ -100,13 +103,19 @@ def _replaced(run: _Run) -> Iterator[Diagnostic]:
         yield diagnose("schema_class_replaced", view=view, schema=schema)
 
 
+def _misdeclared(run: _Run) -> Iterator[Diagnostic]:
+    for view, reason in run.misdeclared.items():
+        yield diagnose("auth_declaration_invalid", view=view, reason=reason)
+
+
 def _undocumented(run: _Run) -> Iterator[Diagnostic]:
     for (path_regex, method), callback in run.discovered.items():
-        view = f"{view_path(callback)} ({method} {path_regex})"
+        view, key = f"{view_path(callback)} ({method} {path_regex})", run.keys.get((path_regex, method), "")
         if reason := run.failed.get((path_regex, method)):
-            yield diagnose("schema_generation_failed", view=view, reason=reason)
+            yield diagnose("schema_generation_failed", operation=key, view=view, reason=reason)
         elif (path_regex, method) not in run.documented:
-            yield diagnose("endpoint_not_documented", view=view, reason="its schema excludes it or knows no version")
+            reason = "its schema excludes it or knows no version"
+            yield diagnose("endpoint_not_documented", operation=key, view=view, reason=reason)
 
 
 class _GuardedEnumerator:
@@ -166,9 +175,11 @@ class _OneEndpointAtATime:
         for path, path_regex, method, callback in entries:
             key = (path_regex, method)
             self.run.discovered[key] = callback
+            self.run.keys[key] = f"{method} {path}"
             try:
                 view = self.create_view(callback, method)
                 views[key] = (self.coerce_path(path, method, view), view)  # type: ignore[attr-defined]
+                self.run.keys[key] = f"{method} {views[key][0]}"
             except Exception as error:  # noqa: BLE001  (host code may raise anything; it is reported by name)
                 self.run.failed[key] = _reason(error)
             else:
@@ -220,8 +231,15 @@ class _OneEndpointAtATime:
             action=action,
             is_extra_action=hasattr(getattr(view, action, None), "mapping") if action else False,
             is_localized=bool(route and route.is_localized),
-            auth=permissions.auth_facts(view, method),
+            auth=self._auth_facts(view, method, view_path(callback)),
         )
+
+    def _auth_facts(self, view: Any, method: str, path: str) -> AuthFacts:
+        try:
+            return permissions.auth_facts(view, method)
+        except permissions.AuthDeclarationError as error:
+            self.run.misdeclared[path] = str(error)
+            return UNREADABLE
 
     @cached_property
     def _routes(self) -> dict[tuple[str, Any], Route]:

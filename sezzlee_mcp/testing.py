@@ -7,6 +7,7 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
+from sezzlee_mcp.caller_cache import invalidate_all
 from sezzlee_mcp.protocol.eras import MODERN_VERSIONS
 
 _META = "io.modelcontextprotocol"
@@ -22,6 +23,7 @@ class McpClient:
     """
 
     def __init__(self, client: Client | None = None, *, headers: dict[str, str] | None = None) -> None:
+        invalidate_all()  # a test that ended took its users' rights back, and no signal said so
         self._client = client or Client()
         self._headers = headers or {}
         self._ids = count(1)

@@ -6,7 +6,7 @@ import factory
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 
-from sezzlee_mcp.models import SelectionRule, Tag
+from sezzlee_mcp.models import SelectionRule, Tag, VisibilityPolicy
 
 
 class UserFactory(factory.django.DjangoModelFactory):
@@ -45,3 +45,11 @@ class SelectionRuleFactory(factory.django.DjangoModelFactory):
         model = SelectionRule
 
     decision = SelectionRule.Decision.INCLUDE
+
+
+class VisibilityPolicyFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = VisibilityPolicy
+
+    name = factory.Sequence("policy {}".format)
+    rule = VisibilityPolicy.Rule.STAFF

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import django
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from project.demo.accounts import ACCOUNTS
@@ -20,6 +21,7 @@ HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 READY_SECONDS = 60
 STOP_SECONDS = 10
+SEARCH_CASES = Path(__file__).resolve().parents[2] / "fixtures" / "search_cases.json"
 GUNICORN_CONFIG = Path(__file__).with_name("gunicorn.conf.py")
 write = sys.stdout.write
 
@@ -28,6 +30,7 @@ def main() -> None:
     port = chosen_port()
     is_once = os.environ.get("ONCE", "") not in ("", "0")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    os.environ.setdefault("OAUTH_ISSUER", f"http://{HOST}:{port}")
     sys.stdout.reconfigure(line_buffering=True)  # a log that is a file or a pipe shows each step as it happens
     try:
         prepare()
@@ -65,6 +68,7 @@ def prepare() -> None:
     call_command("migrate", interactive=False, verbosity=0)
     call_command("loaddata", "users", "shop", verbosity=0)
     call_command("sezzlee_sync")
+    call_command("sezzlee_eval", str(SEARCH_CASES), keep=True, verbosity=0)
 
 
 @contextmanager
@@ -111,12 +115,13 @@ def summary(port: int) -> str:
     users = "".join(
         f"  {account.username:<8}{account.password:<13}{account.token:<19}{account.role}\n" for account in ACCOUNTS
     )
+    sign_in = "  A client that can sign its user in needs the MCP endpoint alone.\n\n" if settings.OAUTH else ""
     return (
         f"\nThe session went as it should.\n\n"
         f"  This demo      {site}/\n"
         f"  MCP endpoint   {site}/mcp\n"
         f"  Swagger UI     {site}/docs/\n"
-        f"  Admin          {site}/admin/\n\n"
+        f"  Admin          {site}/admin/\n\n{sign_in}"
         f"  {'user':<8}{'password':<13}{'token':<19}may\n{users}\n"
     )
 

@@ -1,19 +1,27 @@
-"""What the pages share: a save that publishes, and pages that only show."""
+"""What the pages share: a save that publishes or waits in the draft, and pages that only show."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.db import models, transaction
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from sezzlee_mcp import holds
+from sezzlee_mcp.admin import previews, waiting
+from sezzlee_mcp.admin.forms import PREVIEW
+from sezzlee_mcp.admin.previews import Pair
+from sezzlee_mcp.admin.versions import SEEN
 from sezzlee_mcp.models import Catalog, Revision
-from sezzlee_mcp.publishing import Draft, publish
+from sezzlee_mcp.publishing import Draft, keep, publish
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -23,13 +31,30 @@ else:
 NOTE_CHARS = 500
 
 
-class PublishingAdmin(ModelAdmin):
+class StaffAdmin(ModelAdmin):
+    """What all pages have in common."""
+
+    class Media:
+        css = {"all": ["sezzlee_mcp/admin.css"]}
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list, unless a filter asks for a text that no database stores, which is answered as other wrong ones."""
+        if any("\0" in value for _name, values in request.GET.lists() for value in values):
+            raise IncorrectLookupParameters
+        return super().get_changelist_instance(request)
+
+
+class PublishingAdmin(StaffAdmin):
     """
-    Pages whose every save and deletion publishes.
+    Pages whose every save and deletion publishes, or waits in the draft where whoever saves does not publish.
 
     The catalog is locked before a form compiles what it would publish: two members of staff who save at once
-    wait for each other, so what the form found to be sound still is when it is published.
+    wait for each other, so what the form found to be sound still is when it is published. A save is published once it
+    is in the history. A preview publishes nothing, and locks nothing.
     """
+
+    change_form_template = "admin/sezzlee_mcp/publishing_form.html"
+    save_on_top = True  # a preview, or what agents read, stands between the fields and the end of the page
 
     def changeform_view(
         self,
@@ -38,19 +63,59 @@ class PublishingAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        if request.method != "POST":
+        if request.method != "POST" or PREVIEW in request.POST:
             return super().changeform_view(request, object_id, form_url, extra_context)
         with transaction.atomic():
             Catalog.objects.lock()
             return super().changeform_view(request, object_id, form_url, extra_context)
 
+    def _create_formsets(self, request: HttpRequest, obj: Any, change: bool) -> Any:
+        """The formsets, told to the form, since Django does not: what it compiles depends on their rows too."""
+        formsets, inlines = super()._create_formsets(request, obj, change)  # type: ignore[misc]
+        vars(obj)["formsets"] = formsets
+        return formsets, inlines
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)  # tags of an operation exist only from here on
-        self.publish(request, self.revision_note(form), draft=self.saved_draft(form))
+        vars(form.instance)["saved_form"] = form
 
-    def saved_draft(self, form: Any) -> Draft | None:
-        """The catalog that the form compiled, if it is exactly what was saved; None compiles it from the rows."""
-        return None
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        self.release_saved(request, vars(obj)["saved_form"])
+        return super().response_add(request, obj, post_url_continue)
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        self.release_saved(request, vars(obj)["saved_form"])
+        return super().response_change(request, obj)
+
+    def release_saved(self, request: HttpRequest, form: Any) -> None:
+        self.release(request, self.revision_note(form), draft=form.draft)
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        form = context["adminform"].form
+        if PREVIEW in request.POST and form.draft is not None and not context["errors"]:
+            context["preview"] = self.preview(request, form)
+        return super().render_change_form(
+            request, {**context, "preview_button": PREVIEW, "seen_name": SEEN}, *args, **kwargs
+        )
+
+    def preview(self, request: HttpRequest, form: Any) -> SafeString:
+        """What saving the form would change for agents."""
+        return previews.rendered(
+            form.draft,
+            site=self.admin_site.name,
+            publishes=waiting.publishes(request),
+            waits=waiting.of(form.stored),
+            tools=self.previewed_tools(form),
+            beside=self.touched(form),
+        )
+
+    def touched(self, form: Any) -> SafeString | str:
+        """What the preview of a page says beside the changes."""
+        return ""
+
+    def previewed_tools(self, form: Any) -> Sequence[Pair]:
+        """The tools that the page is about, as they are and as they would be; none for a page about many."""
+        return ()
 
     def revision_note(self, form: Any) -> str:
         """What the revision says about this save."""
@@ -61,7 +126,7 @@ class PublishingAdmin(ModelAdmin):
         with transaction.atomic():
             Catalog.objects.lock()
             super().delete_model(request, obj)
-            self.publish(request, note)
+            self.release(request, note)
 
     def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         deleted = ", ".join(str(row) for row in queryset)
@@ -69,25 +134,49 @@ class PublishingAdmin(ModelAdmin):
         with transaction.atomic():
             Catalog.objects.lock()
             super().delete_queryset(request, queryset)
-            self.publish(request, note)
+            self.release(request, note)
 
-    def publish(self, request: HttpRequest, note: str, draft: Draft | None = None) -> None:
-        """Publish what is saved, and say what came of it."""
-        note = Truncator(note).chars(NOTE_CHARS)
-        revision = publish(source=Revision.Source.ADMIN, actor=request.user, note=note, draft=draft)
-        self.message_user(request, self._outcome(request, revision))
-
-    def _outcome(self, request: HttpRequest, revision: Revision | None) -> str:
-        if revision is None:
-            return _("Nothing that an agent reads changed, so there is no new generation.")
-        generation: str = _("Generation %(number)d") % {"number": revision.generation}
-        if request.user.has_perm("sezzlee_mcp.view_revision"):
-            url = reverse(f"{self.admin_site.name}:sezzlee_mcp_revision_change", args=[revision.pk])
-            generation = format_html('<a href="{}">{}</a>', url, generation)
-        return format_html("{}: {}.", generation, summary(revision.counts))
+    def release(self, request: HttpRequest, note: str, draft: Draft | None = None) -> None:
+        """Publish what is saved, or keep it in the draft, and say what came of it."""
+        if waiting.publishes(request):
+            note = Truncator(note).chars(NOTE_CHARS)
+            revision = publish(source=Revision.Source.ADMIN, actor=request.user, note=note, draft=draft)
+            self.message_user(request, outcome(request, self.admin_site, revision))
+        else:
+            self.message_user(request, kept(request, self.admin_site, keep(draft)))
 
 
-class ReadOnlyAdmin(ModelAdmin):
+def kept(request: HttpRequest, site: admin.AdminSite, waits: bool) -> str:
+    """What became of a save that published nothing, in a sentence."""
+    if not waits:
+        unchanged: str = _("This is saved. What agents read is what is saved, so nothing waits in the draft.")
+        return unchanged
+    text: str = _("This is saved and kept in the draft: agents read what they read before, until that is published.")
+    page = waiting.publish_page(request, site.name)
+    return format_html('{} <a href="{}">{}</a>', text, page, _("Publish the draft")) if page else text
+
+
+def outcome(request: HttpRequest, site: admin.AdminSite, revision: Revision | None) -> str:
+    """What a publish came to, in a sentence; a hold is said wherever it may be why nothing was published."""
+    if revision is None:
+        held = holds.kept()
+        if held.catalog is not None:
+            text = _(
+                "This is saved and not published: since a rollback agents read generation %(number)d until it ends."
+            )
+            return text % {"number": held.catalog}
+        unchanged: str = _("Nothing that an agent reads changed, so there is no new generation.")
+        if held.operations:
+            unchanged += " " + _("Operations that were rolled back are held, and their edits wait for the end of that.")
+        return unchanged
+    generation: str = _("Generation %(number)d") % {"number": revision.generation}
+    if request.user.has_perm(waiting.VIEW_REVISIONS):
+        url = reverse(f"{site.name}:sezzlee_mcp_revision_change", args=[revision.pk])
+        generation = format_html('<a href="{}">{}</a>', url, generation)
+    return format_html("{}: {}.", generation, summary(revision.counts))
+
+
+class ReadOnlyAdmin(StaffAdmin):
     """Pages that show what a sync or a publish wrote; nobody writes it by hand."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -98,6 +187,19 @@ class ReadOnlyAdmin(ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+def rendered(model_admin: ModelAdmin, request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    """A page of a model's that is no form of one row; ``context`` holds its ``title``."""
+    shared = {
+        **model_admin.admin_site.each_context(request),
+        "opts": model_admin.opts,
+        "media": model_admin.media,
+        "has_view_permission": True,
+        "original": context["title"],  # what a form's page leads to is its last breadcrumb
+    }
+    request.current_app = model_admin.admin_site.name
+    return TemplateResponse(request, f"admin/sezzlee_mcp/{template}", {**shared, **context})
 
 
 def summary(counts: Mapping[str, int]) -> str:

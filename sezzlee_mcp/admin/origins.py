@@ -8,10 +8,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from sezzlee_mcp import publishing
+from sezzlee_mcp import conf, publishing
+from sezzlee_mcp.catalog.curation import Curation
+from sezzlee_mcp.catalog.markers import read_markers
 from sezzlee_mcp.catalog.resolution import Resolved, resolve
-from sezzlee_mcp.catalog.sources import Source, Value
+from sezzlee_mcp.catalog.seals import sealed
+from sezzlee_mcp.catalog.sources import Source, Value, overlaid
 from sezzlee_mcp.models import Operation, ToolContent
+from sezzlee_mcp.models.hints import HINTS
 
 SOURCES: Mapping[Source, Promise] = {
     Source.STAFF: gettext_lazy("staff"),
@@ -31,6 +35,22 @@ RESOLVED_FIELDS: Mapping[str, str] = {
     "description": "description",
     "tags": "tags",
     "search_terms": "search_terms",
+    "family_parameter": "family_parameter",
+}
+
+
+# Form field -> what a seal on it is called.
+SEALED_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "exposure": ("expose",),
+    "name": ("name",),
+    "title": ("title",),
+    "description": ("description",),
+    "overrides_tags": ("tags",),
+    "tags": ("tags",),
+    "overrides_search_terms": ("search_terms",),
+    "search_terms": ("search_terms",),
+    "family_parameter": ("family_parameter",),
+    **{field: ("annotations", hint) for field, hint in HINTS.items()},
 }
 
 
@@ -47,12 +67,33 @@ def published_names(operations: Iterable[Operation]) -> dict[str, str]:
 def resolved(operations: Sequence[Operation]) -> dict[str, Resolved]:
     """What the curated fields of each operation come to, by key."""
     curation = publishing.read_curation(operations)
-    return {operation.key: resolve(operation.to_descriptor(), curation) for operation in operations}
+    return {operation.key: resolve(operation.to_outline(), curation) for operation in operations}
 
 
 def of(operation: Operation) -> Resolved:
     """What the curated fields of one operation come to."""
     return resolved([operation])[operation.key]
+
+
+def sealed_on(operation: Operation) -> frozenset[str]:
+    """What staff cannot choose for an operation; asks the database nothing."""
+    return sealed(operation.to_descriptor(), Curation(sealed=frozenset(conf.current().sealed)))
+
+
+def hints(operation: Operation, fields: Resolved) -> dict[str, Value[object]]:
+    """Each behaviour hint by its form field, in the reader's words."""
+    marked = read_markers(operation.to_outline()).annotations
+    found: dict[str, Value[object]] = {}
+    for field, name in HINTS.items():
+        is_sealed = not fields.sealed.isdisjoint({"annotations", name})
+        beneath, chosen = fields.annotations.beneath.get(name), None if is_sealed else operation.hints.get(name)
+        source = Source.CODE if name in marked else Source.DEFAULT if beneath is None else Source.RULE
+        found[field] = overlaid(None if chosen is None else _yes_or_no(chosen), _yes_or_no(beneath), source)
+    return found
+
+
+def _yes_or_no(hint: bool | None) -> str:
+    return _("not said") if hint is None else _("yes") if hint else _("no")
 
 
 def origin(value: Value[object]) -> SafeString:

@@ -2,10 +2,11 @@ from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from sezzlee_mcp.admin.bases import PublishingAdmin
-from sezzlee_mcp.admin.forms import SelectionRuleForm, TagForm
-from sezzlee_mcp.models import SelectionRule, Tag
+from sezzlee_mcp.admin.forms import SelectionRuleForm, TagForm, VisibilityPolicyForm
+from sezzlee_mcp.models import SelectionRule, Tag, VisibilityPolicy
 
 
 @admin.register(Tag)
@@ -31,3 +32,24 @@ class SelectionRuleAdmin(PublishingAdmin):
     list_display_links = ("decision", "route")
     list_filter = ("decision", "method")
     search_fields = ("route", "note")
+
+
+@admin.register(VisibilityPolicy)
+class VisibilityPolicyAdmin(PublishingAdmin):
+    form = VisibilityPolicyForm
+    list_display = ("name", "rule", "subject", "targets")
+    list_filter = ("rule",)
+    search_fields = ("name", "subject")
+    autocomplete_fields = ("operations",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[VisibilityPolicy]:
+        policies: QuerySet[VisibilityPolicy] = (
+            super().get_queryset(request).annotate(operation_count=Count("operations"))
+        )
+        return policies
+
+    @admin.display(description=_("concerns"))
+    def targets(self, policy: VisibilityPolicy) -> str:
+        count: int = vars(policy)["operation_count"]
+        operations = ngettext("%d operation", "%d operations", count) % count if count else ""
+        return ", ".join(filter(None, (operations, *policy.tags, *policy.routes)))

@@ -1,5 +1,6 @@
 """Descriptors + curation -> tools (tools.md). Pure: imports neither Django nor DRF."""
 
+from sezzlee_mcp.catalog.changes import Change, ChangeClass, Side, changes_between
 from sezzlee_mcp.catalog.compile import Candidate, compile_catalog
 from sezzlee_mcp.catalog.curation import (
     ArgumentRecord,
@@ -11,6 +12,7 @@ from sezzlee_mcp.catalog.curation import (
     PrefixMode,
     SelectionRule,
     Variant,
+    VisibilityPolicy,
 )
 from sezzlee_mcp.catalog.names import Name, Naming, name_operations
 from sezzlee_mcp.catalog.resolution import Resolved, resolve
@@ -25,6 +27,8 @@ __all__ = [
     "ArgumentRule",
     "BodyTemplate",
     "Candidate",
+    "Change",
+    "ChangeClass",
     "Curation",
     "Decision",
     "Exposed",
@@ -40,12 +44,15 @@ __all__ = [
     "SearchDocument",
     "Selection",
     "SelectionRule",
+    "Side",
     "Slot",
     "Source",
     "Template",
     "Tool",
     "Value",
     "Variant",
+    "VisibilityPolicy",
+    "changes_between",
     "compile_catalog",
     "decide",
     "name_operations",

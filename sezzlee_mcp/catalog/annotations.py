@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sezzlee_mcp.openapi.descriptors import Descriptor
+from sezzlee_mcp.openapi.descriptors import Outline
 
 _READS = {"readOnlyHint": True, "idempotentHint": True}
 _HINTS: Mapping[str, Mapping[str, bool]] = {
@@ -17,9 +17,9 @@ _HINTS: Mapping[str, Mapping[str, bool]] = {
 }
 
 
-def method_hints(descriptor: Descriptor) -> dict[str, bool]:
+def method_hints(outline: Outline) -> dict[str, bool]:
     """The hints that follow from the method alone; hints that do not apply are absent."""
-    is_extra_action = descriptor.endpoint is not None and descriptor.endpoint.is_extra_action
-    if descriptor.method == "POST" and is_extra_action:
+    is_extra_action = outline.endpoint is not None and outline.endpoint.is_extra_action
+    if outline.method == "POST" and is_extra_action:
         return {}  # POST /orders/{id}/cancel/ may well destroy: "false" would invite approval without a look
-    return dict(_HINTS.get(descriptor.method, {}))
+    return dict(_HINTS.get(outline.method, {}))

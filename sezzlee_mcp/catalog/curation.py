@@ -1,9 +1,11 @@
 """What staff and settings say about operations, as values: the second input of a compile beside the descriptors."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
+
+from sezzlee_mcp.openapi.descriptors import AuthFacts
 
 
 class PrefixMode(StrEnum):
@@ -58,6 +60,11 @@ class ArgumentRecord:
         }
 
 
+def _sorted(records: Iterable[ArgumentRecord]) -> list[dict[str, Any]]:
+    """Records by name, since the order that a database gives them in means nothing."""
+    return [record.to_json() for record in sorted(records, key=lambda record: record.name)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentRule:
     """
@@ -105,7 +112,7 @@ class Variant:
         return {
             "name": self.name,
             "description": self.description,
-            "arguments": [record.to_json() for record in self.arguments],
+            "arguments": _sorted(self.arguments),
             "body": self.body,
             "bodyRequired": self.body_required,
             "annotations": dict(self.annotations),
@@ -117,7 +124,8 @@ class OperationCuration:
     """
     Staff's choices for one operation.
 
-    None inherits the value beneath (code marker, then document); an empty value means empty.
+    None inherits the value beneath (code marker, then document; for the two limits of a call, the setting); an empty
+    value means empty. A deadline of 0 is none.
     """
 
     exposed: bool | None = None
@@ -127,6 +135,7 @@ class OperationCuration:
     annotations: Mapping[str, bool] = field(default_factory=dict)
     tags: tuple[str, ...] | None = None
     search_terms: tuple[str, ...] | None = None
+    deadline_seconds: float | None = None
     budget_bytes: int | None = None
     arguments: tuple[ArgumentRecord, ...] = ()
     variants: tuple[Variant, ...] = ()
@@ -141,8 +150,9 @@ class OperationCuration:
             "annotations": dict(self.annotations),
             "tags": None if self.tags is None else list(self.tags),
             "searchTerms": None if self.search_terms is None else list(self.search_terms),
+            "deadlineSeconds": self.deadline_seconds,
             "budgetBytes": self.budget_bytes,
-            "arguments": [record.to_json() for record in self.arguments],
+            "arguments": _sorted(self.arguments),
             "variants": [variant.to_json() for variant in self.variants],
             "familyParameter": self.family_parameter,
         }
@@ -165,6 +175,22 @@ class SelectionRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VisibilityPolicy:
+    """
+    What staff ask of callers beside what the views ask, so that it can only hide more.
+
+    It concerns the tools of ``operations`` (by key), those that carry one of ``tags``, and those whose route fits
+    one of ``routes`` (globs as in ``SelectionRule``).
+    """
+
+    name: str
+    auth: AuthFacts
+    operations: frozenset[str] = frozenset()
+    tags: tuple[str, ...] = ()
+    routes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Curation:
     """
     Everything that a compile reads beside the descriptors.
@@ -183,6 +209,8 @@ class Curation:
     budget_bytes: int = 262_144
     argument_rules: tuple[ArgumentRule, ...] = ()
     fill_sources: frozenset[str] = frozenset()  # the names of the host's providers
+    policies: tuple[VisibilityPolicy, ...] = ()
+    sealed: frozenset[str] = frozenset()  # what staff cannot choose for any operation, in the words of ``SEALABLE``
     resolves_files: bool = False  # whether a file argument may be a reference that the host resolves
 
     def of(self, operation: str) -> OperationCuration:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sezzlee_mcp.catalog.curation import ArgumentRecord, Fill, FillKind, Variant
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
-from sezzlee_mcp.openapi.descriptors import EXTENSION_KEY, Descriptor
+from sezzlee_mcp.openapi.descriptors import EXTENSION_KEY, Outline
 
 HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
 
@@ -25,6 +25,7 @@ class Markers:
     arguments: tuple[ArgumentRecord, ...] = ()
     variants: tuple[Variant, ...] = ()
     family_parameter: str | None = None
+    seal: bool = False
     problems: tuple[str, ...] = ()
 
     def diagnostics(self, operation: str) -> Iterator[Diagnostic]:
@@ -32,12 +33,12 @@ class Markers:
             yield diagnose("extension_invalid", operation=operation, key=EXTENSION_KEY, problem=problem)
 
 
-def read_markers(descriptor: Descriptor) -> Markers:
+def read_markers(outline: Outline) -> Markers:
     """The markers of an operation; a member of a wrong type or an unknown name is left out and named."""
-    if descriptor.extension is None:
+    if outline.extension is None:
         return _NONE
     problems: list[str] = []
-    read = _members("", descriptor.extension, _MEMBERS, problems)
+    read = _members("", outline.extension, _MEMBERS, problems)
     return Markers(**read, problems=tuple(problems))
 
 
@@ -194,5 +195,6 @@ _MEMBERS: _Readers = {
     "arguments": ("arguments", _records),
     "variants": ("variants", _variants),
     "familyParameter": ("family_parameter", _text),
+    "seal": ("seal", _boolean),
 }
 _NONE = Markers()

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from sezzlee_mcp.catalog.curation import Curation, PrefixMode
 from sezzlee_mcp.catalog.markers import read_markers
+from sezzlee_mcp.catalog.seals import staff_of
 from sezzlee_mcp.catalog.sources import Source, Value, overlaid
 from sezzlee_mcp.catalog.variants import is_split, variants_of
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
-from sezzlee_mcp.openapi.descriptors import Descriptor
+from sezzlee_mcp.openapi.descriptors import Outline
 
 LONG_NAME_CHARS = 64
 
@@ -42,14 +43,14 @@ class Naming:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def name_operations(descriptors: Iterable[Descriptor], curation: Curation) -> Naming:
+def name_operations(outlines: Iterable[Outline], curation: Curation) -> Naming:
     """
-    The names of the selected operations, whatever the order of ``descriptors``.
+    The names of the selected operations, whatever the order of ``outlines``.
 
     A published name stays with its operation and moves to no other one by itself: a newcomer that would get it
     takes its container's prefix or is dropped. Only staff or a code marker can give it to another operation.
     """
-    groups = _folded(descriptors)
+    groups = _folded(outlines)
     claims = tuple(claim for group in groups for claim in _claims(group, curation))
     asked = _Contest(claims=claims, published=curation.published_names)
     contest = asked if curation.prefix_mode is not PrefixMode.ON_COLLISION else asked.disambiguated()
@@ -72,22 +73,22 @@ def name_operations(descriptors: Iterable[Descriptor], curation: Curation) -> Na
     )
 
 
-def own_name(descriptor: Descriptor, curation: Curation) -> Value[str]:
+def own_name(outline: Outline, curation: Curation) -> Value[str]:
     """
     The name that an operation asks for, before its neighbours are looked at.
 
     What is beneath a name of staff's is never the published one, since that is staff's too.
     """
-    chosen = curation.of(descriptor.key).name
-    marked = read_markers(descriptor).name
+    chosen = staff_of(outline, curation).name
+    marked = read_markers(outline).name
     if marked is not None:
         return overlaid(chosen, marked, Source.CODE)
-    published = curation.published_names.get(descriptor.key)
+    published = curation.published_names.get(outline.key)
     if chosen is None and published is not None:
         return overlaid(None, published, Source.PUBLISHED)
-    body, source = _body(descriptor)
+    body, source = _body(outline)
     if curation.prefix_mode is PrefixMode.ALWAYS:
-        body = _prefixed(_prefix(descriptor, curation), body)
+        body = _prefixed(_prefix(outline, curation), body)
     return overlaid(chosen, body, source)
 
 
@@ -161,30 +162,30 @@ class _Contest:
         return sorted((rivals - set(claim.operations)) | repeated)
 
 
-def _folded(descriptors: Iterable[Descriptor]) -> list[tuple[Descriptor, ...]]:
+def _folded(outlines: Iterable[Outline]) -> list[tuple[Outline, ...]]:
     """The operations that are one tool, each group with the route that the tool calls first."""
-    groups: dict[tuple[str | None, ...], list[Descriptor]] = defaultdict(list)
-    for descriptor in descriptors:
-        operation_id = descriptor.operation_id
-        identity = (descriptor.container, operation_id, descriptor.method) if operation_id else (descriptor.key,)
-        groups[identity].append(descriptor)
+    groups: dict[tuple[str | None, ...], list[Outline]] = defaultdict(list)
+    for outline in outlines:
+        operation_id = outline.operation_id
+        identity = (outline.container, operation_id, outline.method) if operation_id else (outline.key,)
+        groups[identity].append(outline)
     ordered = [tuple(sorted(group, key=lambda one: (len(one.route), one.route))) for group in groups.values()]
     return sorted(ordered, key=lambda group: group[0].key)
 
 
-def _claims(group: tuple[Descriptor, ...], curation: Curation) -> tuple[_Claim, ...]:
+def _claims(group: tuple[Outline, ...], curation: Curation) -> tuple[_Claim, ...]:
     """The claim of a group's one tool, or those of its variants, whose names are absolute."""
     if not is_split(group[0], curation):
         return (_claim(group, curation),)
-    operations, variants = tuple(descriptor.key for descriptor in group), variants_of(group[0], curation)
+    operations, variants = tuple(outline.key for outline in group), variants_of(group[0], curation)
     return tuple(
         _Claim(operations=operations, name=variant.name, source=variants.source, prefix="", is_variant=True)
         for variant in variants.value
     )
 
 
-def _claim(group: tuple[Descriptor, ...], curation: Curation) -> _Claim:
-    operations = tuple(descriptor.key for descriptor in group)
+def _claim(group: tuple[Outline, ...], curation: Curation) -> _Claim:
+    operations = tuple(outline.key for outline in group)
     own = own_name(group[0], curation)
     claim = _Claim(operations=operations, name=own.value, source=own.source, prefix=_prefix(group[0], curation))
     if own.source in _LASTING:
@@ -194,25 +195,25 @@ def _claim(group: tuple[Descriptor, ...], curation: Curation) -> _Claim:
     return claim if name is None else replace(claim, name=name, source=Source.PUBLISHED)
 
 
-def _body(descriptor: Descriptor) -> tuple[str, Source]:
-    body = snake_case(descriptor.operation_id or "")
-    return (body, Source.DOCUMENT) if body else (_route_name(descriptor), Source.RULE)
+def _body(outline: Outline) -> tuple[str, Source]:
+    body = snake_case(outline.operation_id or "")
+    return (body, Source.DOCUMENT) if body else (_route_name(outline), Source.RULE)
 
 
-def _route_name(descriptor: Descriptor) -> str:
-    static = _VARIABLE.sub("/", descriptor.route)
-    variables = " ".join(_VARIABLE.findall(descriptor.route))
-    return snake_case(f"{descriptor.method.lower()} {static}" + (f" by {variables}" if variables else ""))
+def _route_name(outline: Outline) -> str:
+    static = _VARIABLE.sub("/", outline.route)
+    variables = " ".join(_VARIABLE.findall(outline.route))
+    return snake_case(f"{outline.method.lower()} {static}" + (f" by {variables}" if variables else ""))
 
 
-def _prefix(descriptor: Descriptor, curation: Curation) -> str:
-    declared = read_markers(descriptor).prefix
+def _prefix(outline: Outline, curation: Curation) -> str:
+    declared = read_markers(outline).prefix
     if declared is not None:
         return declared
-    if descriptor.container is None:
+    if outline.container is None:
         return ""
-    ruled = curation.prefixes.get(descriptor.container)
-    return _derived_prefix(descriptor.container) if ruled is None else ruled
+    ruled = curation.prefixes.get(outline.container)
+    return _derived_prefix(outline.container) if ruled is None else ruled
 
 
 def _derived_prefix(container: str) -> str:
@@ -232,10 +233,10 @@ def _contains_run(tokens: list[str], run: list[str]) -> bool:
     return any(tokens[start : start + len(run)] == run for start in range(len(tokens) - len(run) + 1))
 
 
-def _folds(groups: Iterable[tuple[Descriptor, ...]]) -> Iterator[Diagnostic]:
+def _folds(groups: Iterable[tuple[Outline, ...]]) -> Iterator[Diagnostic]:
     for called, *folded in groups:
         if folded:
-            routes = ", ".join(descriptor.route for descriptor in folded)
+            routes = ", ".join(outline.route for outline in folded)
             yield diagnose("route_folded", operation=called.key, routes=routes, route=called.route)
 
 

@@ -7,12 +7,13 @@ from sezzlee_mcp.catalog.annotations import method_hints
 from sezzlee_mcp.catalog.curation import ArgumentRecord, Curation, OperationCuration, Variant
 from sezzlee_mcp.catalog.markers import Markers, read_markers
 from sezzlee_mcp.catalog.names import own_name
+from sezzlee_mcp.catalog.seals import overridden, sealed, staff_of
 from sezzlee_mcp.catalog.selection import select
 from sezzlee_mcp.catalog.sources import Source, Value, overlaid
 from sezzlee_mcp.catalog.variants import family_of, records_by_name, variants_of
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
 from sezzlee_mcp.folding import fold
-from sezzlee_mcp.openapi.descriptors import Descriptor
+from sezzlee_mcp.openapi.descriptors import Outline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,7 @@ class Resolved:
 
     ``name`` is the one that the operation asks for; what it gets depends on its neighbours (``Naming``).
     ``selection_diagnostics`` say why it is exposed or not, ``diagnostics`` what was left out of the other fields.
+    ``sealed`` is what staff cannot choose, as ``seals.sealed`` spells it.
     """
 
     exposed: Value[bool]
@@ -34,49 +36,60 @@ class Resolved:
     arguments: Value[tuple[ArgumentRecord, ...]]
     variants: Value[tuple[Variant, ...]]
     family_parameter: Value[str]
+    sealed: frozenset[str] = frozenset()
     selection_diagnostics: tuple[Diagnostic, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def resolve(descriptor: Descriptor, curation: Curation) -> Resolved:
+def resolve(outline: Outline, curation: Curation) -> Resolved:
     """Every curated field of the operation with its value, its source and the value beneath staff's choice."""
-    staff, markers = curation.of(descriptor.key), read_markers(descriptor)
-    selection = select(descriptor, curation)
-    tags = _listed(staff.tags, markers.tags, descriptor.tags)
-    terms = _listed(staff.search_terms, markers.search_terms, descriptor.search_terms)
+    staff, markers = staff_of(outline, curation), read_markers(outline)
+    selection = select(outline, curation)
+    tags = _listed(staff.tags, markers.tags, outline.tags)
+    terms = _listed(staff.search_terms, markers.search_terms, outline.search_terms)
     return Resolved(
         exposed=Value(value=selection.included, source=selection.source, beneath=selection.beneath),
-        name=own_name(descriptor, curation),
-        description=_description(descriptor, staff, markers),
-        title=_title(descriptor, staff),
+        name=own_name(outline, curation),
+        description=_description(outline, staff, markers),
+        title=_title(outline, staff),
         tags=_distinct(tags),
         search_terms=_distinct(terms),
-        annotations=_annotations(descriptor, staff, markers),
+        annotations=_annotations(outline, staff, markers),
         arguments=_arguments(staff, markers),
-        variants=variants_of(descriptor, curation),
-        family_parameter=family_of(descriptor, curation),
-        selection_diagnostics=(*markers.diagnostics(descriptor.key), *selection.diagnostics),
-        diagnostics=(*_tag_problems(tags.value, descriptor.key), *_term_problems(terms.value, descriptor.key)),
+        variants=variants_of(outline, curation),
+        family_parameter=family_of(outline, curation),
+        sealed=sealed(outline, curation),
+        selection_diagnostics=(
+            *markers.diagnostics(outline.key),
+            *selection.diagnostics,
+            *_ignored(outline, curation),
+        ),
+        diagnostics=(*_tag_problems(tags.value, outline.key), *_term_problems(terms.value, outline.key)),
     )
 
 
-def _description(descriptor: Descriptor, staff: OperationCuration, markers: Markers) -> Value[str]:
+def _ignored(outline: Outline, curation: Curation) -> Iterator[Diagnostic]:
+    for field in overridden(outline, curation):
+        yield diagnose("sealed_curation_overridden", operation=outline.key, field=field)
+
+
+def _description(outline: Outline, staff: OperationCuration, markers: Markers) -> Value[str]:
     # The summary is the title and, without a description, the description: never both in one text.
-    documented = descriptor.description or descriptor.summary
+    documented = outline.description or outline.summary
     if markers.description is not None:
         return overlaid(staff.description, markers.description, Source.CODE)
     if documented:
         return overlaid(staff.description, documented, Source.DOCUMENT)
-    return overlaid(staff.description, descriptor.key, Source.DEFAULT)
+    return overlaid(staff.description, outline.key, Source.DEFAULT)
 
 
-def _title(descriptor: Descriptor, staff: OperationCuration) -> Value[str]:
-    source = Source.DOCUMENT if descriptor.summary else Source.DEFAULT
-    return overlaid(staff.title, descriptor.summary or "", source)
+def _title(outline: Outline, staff: OperationCuration) -> Value[str]:
+    source = Source.DOCUMENT if outline.summary else Source.DEFAULT
+    return overlaid(staff.title, outline.summary or "", source)
 
 
-def _annotations(descriptor: Descriptor, staff: OperationCuration, markers: Markers) -> Value[Mapping[str, bool]]:
-    beneath = {**method_hints(descriptor), **markers.annotations}
+def _annotations(outline: Outline, staff: OperationCuration, markers: Markers) -> Value[Mapping[str, bool]]:
+    beneath = {**method_hints(outline), **markers.annotations}
     source = Source.CODE if markers.annotations else Source.RULE
     return overlaid({**beneath, **staff.annotations} if staff.annotations else None, beneath, source)
 

@@ -89,9 +89,9 @@ def _conflict(bags: Iterable[Mapping[str, Any]]) -> str | None:
     first: dict[str, Any] = {}
     for bag in bags:
         for name, schema in bag.items():
-            if name in first and canonical_json(first[name]) != canonical_json(schema):
+            known = first.setdefault(name, schema)
+            if known is not schema and canonical_json(known) != canonical_json(schema):
                 return name
-            first[name] = schema
     return None
 
 

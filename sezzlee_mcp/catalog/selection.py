@@ -2,45 +2,51 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sezzlee_mcp.catalog.curation import Curation, SelectionRule
 from sezzlee_mcp.catalog.markers import read_markers
+from sezzlee_mcp.catalog.seals import staff_of
 from sezzlee_mcp.catalog.sources import Source
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
-from sezzlee_mcp.openapi.descriptors import Descriptor
+from sezzlee_mcp.openapi.descriptors import Outline
 
 _TOKEN = re.compile(r"\*\*|\*|[^*]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Whether an operation is a tool, who decided it, and what holds without staff's own choice (``beneath``)."""
+    """
+    Whether an operation is a tool, who decided it, and what holds without staff's own choice (``beneath``).
+
+    ``rules`` are those of the highest rank that applies, when rules decided it.
+    """
 
     included: bool
     source: Source
     beneath: bool
+    rules: tuple[SelectionRule, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def select(descriptor: Descriptor, curation: Curation) -> Selection:
+def select(outline: Outline, curation: Curation) -> Selection:
     """The decision of the most specific marker: the operation's, its container's, the rules', the default."""
-    inherited = _inherited(descriptor, curation)
-    chosen = curation.of(descriptor.key).exposed
+    inherited = _inherited(outline, curation)
+    chosen = staff_of(outline, curation).exposed
     if chosen is None:
         return inherited
     return Selection(included=chosen, source=Source.STAFF, beneath=inherited.included)
 
 
-def _inherited(descriptor: Descriptor, curation: Curation) -> Selection:
-    marked = read_markers(descriptor).expose
+def _inherited(outline: Outline, curation: Curation) -> Selection:
+    marked = read_markers(outline).expose
     if marked is not None:
         return _decided(marked, Source.CODE)
-    if descriptor.container is not None and descriptor.container in curation.containers:
-        return _decided(curation.containers[descriptor.container], Source.CONTAINER)
-    rules = _sharpest(rule for rule in curation.rules if _applies(rule, descriptor))
+    if outline.container is not None and outline.container in curation.containers:
+        return _decided(curation.containers[outline.container], Source.CONTAINER)
+    rules = _sharpest(rule for rule in curation.rules if _applies(rule, outline))
     if rules:
-        return _ruled(rules, descriptor.key)
+        return _ruled(rules, outline.key)
     return _decided(curation.exposed_by_default, Source.DEFAULT)
 
 
@@ -50,17 +56,22 @@ def _decided(included: bool, source: Source) -> Selection:
 
 def _ruled(rules: list[SelectionRule], operation: str) -> Selection:
     included = all(rule.include for rule in rules)
+    decided = Selection(included=included, source=Source.RULE, beneath=included, rules=_in_order(rules))
     if included or not any(rule.include for rule in rules):
-        return _decided(included, Source.RULE)
+        return decided
     said = ", ".join(sorted(f"{'include' if rule.include else 'exclude'} {rule}" for rule in rules))
     ambiguous = diagnose("ambiguous_selection", operation=operation, rules=said)
-    return Selection(included=False, source=Source.RULE, beneath=False, diagnostics=(ambiguous,))
+    return replace(decided, diagnostics=(ambiguous,))
 
 
-def _applies(rule: SelectionRule, descriptor: Descriptor) -> bool:
-    if rule.method is not None and rule.method.upper() != descriptor.method:
+def _in_order(rules: Iterable[SelectionRule]) -> tuple[SelectionRule, ...]:
+    return tuple(sorted(rules, key=lambda rule: (rule.include, str(rule))))
+
+
+def _applies(rule: SelectionRule, outline: Outline) -> bool:
+    if rule.method is not None and rule.method.upper() != outline.method:
         return False
-    return rule.route is None or matches(rule.route, descriptor.route)
+    return rule.route is None or matches(rule.route, outline.route)
 
 
 def _sharpest(rules: Iterable[SelectionRule]) -> list[SelectionRule]:

@@ -27,6 +27,26 @@ def resolved(schema: Any, definitions: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
+def objects_in(schema: Any, definitions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """
+    The schemas with properties that a value may be of, or the items of a list that it may be; nothing below those.
+
+    A schema is read once, so one that leads to itself ends.
+    """
+    wanted: list[Any] = [schema]
+    seen: list[Any] = []
+    while wanted:
+        found = resolved(wanted.pop(0), definitions)
+        if not found or any(found is one for one in seen):
+            continue
+        seen.append(found)
+        if isinstance(found.get("properties"), dict):
+            yield found
+        for keyword in ("oneOf", "anyOf", "allOf"):
+            wanted.extend(found.get(keyword, ()))
+        wanted.append(found.get("items"))
+
+
 def scalar_of(schema: Mapping[str, Any]) -> str:
     """The one scalar type that a schema names, or any."""
     types = types_of(schema)

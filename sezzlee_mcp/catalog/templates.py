@@ -70,7 +70,13 @@ def _slot(parameter: Parameter, exposed: Exposed | None) -> Slot:
         members=members,
         content_type=parameter.content_type,
         exposed=exposed,
+        format=_format(parameter) if parameter.location == "path" else None,
     )
+
+
+def _format(parameter: Parameter) -> str | None:
+    said = resolved(parameter.schema, parameter.schema.get("$defs", {})).get("format")
+    return said if isinstance(said, str) else None
 
 
 def _written(parameter: Parameter) -> tuple[str, bool, tuple[Member, ...]]:

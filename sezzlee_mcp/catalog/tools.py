@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from sezzlee_mcp.canonical import canonical_json, digest
+from sezzlee_mcp.canonical import Writer, sha256
 from sezzlee_mcp.catalog.curation import Fill
+from sezzlee_mcp.diagnostics import Diagnostic
 from sezzlee_mcp.openapi.descriptors import AuthFacts
 
 VERSION_DIGITS = 16
@@ -97,7 +98,8 @@ class Slot:
     ``type`` is the scalar type that is written: string, integer, number, boolean, object (a deepObject, or a
     urlencoded querystring, whose ``members`` are declared), json (with a JSON ``content_type``) or any (a schema that
     names no one scalar type); with ``is_array`` it is that of the elements. ``location`` as in ``Parameter``.
-    ``exposed`` is None for an argument that the agent sends under its wire name.
+    ``exposed`` is None for an argument that the agent sends under its wire name. ``format`` is that of the schema of
+    a path parameter, whose place has to be filled even where nobody calls.
     """
 
     name: str
@@ -112,6 +114,7 @@ class Slot:
     notation: str = "bracket"
     content_type: str | None = None
     exposed: Exposed | None = None
+    format: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -127,6 +130,7 @@ class Slot:
             "notation": self.notation,
             "contentType": self.content_type,
             "exposed": self.exposed and self.exposed.to_json(),
+            "format": self.format,
         }
 
     @classmethod
@@ -144,6 +148,7 @@ class Slot:
             notation=value["notation"],
             content_type=value["contentType"],
             exposed=value["exposed"] and Exposed.from_json(value["exposed"]),
+            format=value["format"],
         )
 
 
@@ -204,6 +209,7 @@ class Template:
     ``route`` is the path template (``/orders/{id}/``), ``resolver_route`` the route that the match must have
     (``orders/<int:pk>/``; None: no view is known, so the tool is not invocable), ``is_localized`` whether
     the address starts with the caller's language. ``accept`` holds the documented success media types, JSON first.
+    ``deadline_seconds`` (0: none) and ``budget_bytes`` are the call's own limits, None those of the settings.
     """
 
     method: str
@@ -215,6 +221,8 @@ class Template:
     view: str | None = None
     is_localized: bool = False
     file_sources: tuple[str, ...] = ("text", "base64")
+    deadline_seconds: float | None = None
+    budget_bytes: int | None = None
 
     @property
     def argument_names(self) -> tuple[str, ...]:
@@ -236,6 +244,8 @@ class Template:
             "view": self.view,
             "isLocalized": self.is_localized,
             "fileSources": list(self.file_sources),
+            "deadlineSeconds": self.deadline_seconds,
+            "budgetBytes": self.budget_bytes,
         }
 
     @classmethod
@@ -250,6 +260,8 @@ class Template:
             view=value["view"],
             is_localized=value["isLocalized"],
             file_sources=tuple(value["fileSources"]),
+            deadline_seconds=value["deadlineSeconds"],
+            budget_bytes=value["budgetBytes"],
         )
 
 
@@ -258,7 +270,8 @@ class SearchDocument:
     """
     What search reads of a tool, field by field (search.md, "Match and score").
 
-    ``parameters`` holds each root property's key and, as an entry of its own, its description.
+    ``parameters`` holds each root property's key and, as an entry of its own, its description; ``members`` the same of
+    the objects in a body that is one argument, as one that takes an object or a list of them.
     """
 
     name: str
@@ -268,6 +281,8 @@ class SearchDocument:
     route: str = ""
     alternate_routes: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    method: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -278,6 +293,8 @@ class SearchDocument:
             "route": self.route,
             "alternateRoutes": list(self.alternate_routes),
             "parameters": list(self.parameters),
+            "members": list(self.members),
+            "method": self.method,
         }
 
     @classmethod
@@ -290,13 +307,9 @@ class SearchDocument:
             route=value["route"],
             alternate_routes=tuple(value["alternateRoutes"]),
             parameters=tuple(value["parameters"]),
+            members=tuple(value["members"]),
+            method=value["method"],
         )
-
-
-def version_of(loaded: dict[str, Any]) -> str:
-    """The fingerprint of a loaded shape, blind to ``authUncertain`` and to ``version`` itself (tools.md, "version")."""
-    shape = {key: value for key, value in loaded.items() if key not in {"authUncertain", "version"}}
-    return digest(shape)[:VERSION_DIGITS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,8 +317,11 @@ class Tool:
     """
     One tool of the catalog, complete and immutable.
 
-    ``loaded`` is the loaded shape with its version; ``operation`` is the key of the operation it calls;
-    ``input_digest`` covers all that its compilation read, so an equal one need not be compiled again.
+    ``loaded`` is the loaded shape with its version, ``loaded_bytes`` its size as JSON; ``operation`` is the key of
+    the operation it calls. ``input_digest`` covers all that its compilation read, so an equal one need not be
+    compiled again. ``content_digest`` covers all that is read of it once it is published, so any change of that is a
+    new content. ``findings`` are what its compilation had to say.
+    ``is_variant`` tells a variant from an operation's own tool.
     """
 
     name: str
@@ -314,28 +330,53 @@ class Tool:
     template: Template
     document: SearchDocument
     auth: AuthFacts
-    budget_bytes: int | None = None
-    input_digest: str = ""
+    input_digest: str
+    content_digest: str
+    loaded_bytes: int
+    findings: tuple[Diagnostic, ...]
+    is_variant: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        operation: str,
+        shape: dict[str, Any],
+        template: Template,
+        document: SearchDocument,
+        auth: AuthFacts,
+        input_digest: str,
+        findings: tuple[Diagnostic, ...],
+        writer: Writer,
+        is_variant: bool = False,
+    ) -> Self:
+        """The tool whose loaded shape is ``shape`` and, on top of that, its version (tools.md, "version")."""
+        written = writer.settled(shape)
+        fingerprint = sha256(written)
+        version = fingerprint[:VERSION_DIGITS]
+        content = [
+            operation,
+            list(shape["inputSchema"]["properties"]),  # the order of arguments is read by agents
+            fingerprint,
+            template.to_json(),
+            document.to_json(),
+            auth.to_json(),
+            is_variant,
+        ]
+        return cls(
+            name=shape["name"],
+            operation=operation,
+            loaded={**shape, "version": version},
+            template=template,
+            document=document,
+            auth=auth,
+            input_digest=input_digest,
+            content_digest=writer.digest(content),
+            loaded_bytes=len(written.encode()) + len(f',"version":"{version}"'),
+            is_variant=is_variant,
+            findings=findings,
+        )
 
     @property
     def version(self) -> str:
         return str(self.loaded["version"])
-
-    @property
-    def loaded_bytes(self) -> int:
-        return len(canonical_json(self.loaded))
-
-    @property
-    def content_digest(self) -> str:
-        """The digest of everything that is stored of the tool: any change of it is a new content."""
-        return digest(
-            [
-                self.operation,
-                list(self.loaded["inputSchema"].get("properties", ())),  # the order of arguments is read by agents
-                self.loaded,
-                self.template.to_json(),
-                self.document.to_json(),
-                self.auth.to_json(),
-                self.budget_bytes,
-            ]
-        )

@@ -8,38 +8,40 @@ from sezzlee_mcp.canonical import canonical_json
 from sezzlee_mcp.catalog.bodies import MULTIPART, is_form
 from sezzlee_mcp.catalog.curation import ArgumentRecord, Curation, FillKind, Variant
 from sezzlee_mcp.catalog.markers import read_markers
+from sezzlee_mcp.catalog.seals import staff_of
 from sezzlee_mcp.catalog.shapes import DEFINITION, references_in, resolved, types_of
 from sezzlee_mcp.catalog.sources import Source, Value, overlaid
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
-from sezzlee_mcp.openapi.descriptors import Body, Descriptor
+from sezzlee_mcp.openapi.descriptors import Body, Descriptor, Outline
 from sezzlee_mcp.openapi.forms import Form
+from sezzlee_mcp.openapi.keywords import misused
 
 _BODILESS = frozenset({"GET", "HEAD"})
 _JSON = "application/json"
 
 
-def variants_of(descriptor: Descriptor, curation: Curation) -> Value[tuple[Variant, ...]]:
+def variants_of(outline: Outline, curation: Curation) -> Value[tuple[Variant, ...]]:
     """The operation's variants, staff's or else the code's, never a mixture."""
-    marked = read_markers(descriptor).variants
+    marked = read_markers(outline).variants
     source = Source.CODE if marked else Source.DEFAULT
-    return overlaid(curation.of(descriptor.key).variants or None, marked, source)
+    return overlaid(staff_of(outline, curation).variants or None, marked, source)
 
 
-def family_of(descriptor: Descriptor, curation: Curation) -> Value[str]:
+def family_of(outline: Outline, curation: Curation) -> Value[str]:
     """The parameter that the operation dispatches on; empty for an operation that is no family."""
-    marked = read_markers(descriptor).family_parameter
+    marked = read_markers(outline).family_parameter
     source = Source.CODE if marked else Source.DEFAULT
-    return overlaid(curation.of(descriptor.key).family_parameter, marked or "", source)
+    return overlaid(staff_of(outline, curation).family_parameter, marked or "", source)
 
 
-def is_split(descriptor: Descriptor, curation: Curation) -> bool:
+def is_split(outline: Outline, curation: Curation) -> bool:
     """Whether the operation's own tool is not published, since its variants are."""
-    return bool(variants_of(descriptor, curation).value or family_of(descriptor, curation).value)
+    return bool(variants_of(outline, curation).value or family_of(outline, curation).value)
 
 
 def described_by(descriptor: Descriptor, variant: Variant) -> Descriptor:
-    """The operation as one variant calls it: with the member's own body where it has one."""
-    if variant.body is None:
+    """The operation as one variant calls it: with the member's own body where it has one that can be read."""
+    if variant.body is None or misused(variant.body):  # nothing reads a body that ``body_refusals`` refuses
         return descriptor
     body = descriptor.body or Body(schema={}, required=True, content_type=_JSON)
     own = replace(body, schema=variant.body, required=variant.body_required, defaults={})
@@ -70,7 +72,8 @@ def family_refusals(
             yield diagnose("family_key_unfilled", operation=descriptor.key, name=parameter, variant=variant.name)
         elif key in owners:
             names = f"{owners[key]}, {variant.name}"
-            yield diagnose("family_key_duplicate", operation=descriptor.key, name=parameter, variants=names)
+            repeated = diagnose("family_key_duplicate", operation=descriptor.key, name=parameter, variants=names)
+            yield replace(repeated, variant=variant.name)
         else:
             owners[key] = variant.name
 
@@ -104,6 +107,8 @@ def _key(records: Mapping[str, ArgumentRecord], parameter: str) -> bytes | None:
 def _body_problem(descriptor: Descriptor, schema: dict[str, Any]) -> str | None:
     if descriptor.method in _BODILESS:
         return f"{descriptor.method} sends no body"
+    if keyword := misused(schema):
+        return f"JSON Schema does not allow what it says under {keyword}"
     definitions = schema.get("$defs", {})
     for reference in references_in(schema):
         if reference.removeprefix(DEFINITION) not in definitions or not reference.startswith(DEFINITION):

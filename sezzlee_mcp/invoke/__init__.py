@@ -5,7 +5,9 @@ from sezzlee_mcp.invoke.compose import ComposeContext, ComposedRequest, attach, 
 from sezzlee_mcp.invoke.envelope import ToolResult, emit
 from sezzlee_mcp.invoke.fields import Naming
 from sezzlee_mcp.invoke.files import FileArgument, FileContent
-from sezzlee_mcp.invoke.outcomes import BackendResponse, CallFacts, map_response
+from sezzlee_mcp.invoke.outcomes import BackendResponse, CallFacts, Recognizer, map_response
+from sezzlee_mcp.invoke.pages import PagedCall
+from sezzlee_mcp.invoke.recognizers import Problem
 
 __all__ = [
     "BackendResponse",
@@ -15,6 +17,9 @@ __all__ = [
     "FileArgument",
     "FileContent",
     "Naming",
+    "PagedCall",
+    "Problem",
+    "Recognizer",
     "ToolResult",
     "attach",
     "compose",

@@ -22,6 +22,7 @@ from sezzlee_mcp.invoke.files import (
 from sezzlee_mcp.invoke.forms import Form
 from sezzlee_mcp.invoke.multipart import Part
 from sezzlee_mcp.invoke.supply import Call, Supply, agent_name, refuse_unknown, used_aliases
+from sezzlee_mcp.openapi.headers import folded
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 _NAMING = "content-disposition"
@@ -34,11 +35,13 @@ class ComposeContext:
     What a request depends on beside its template and the arguments.
 
     ``deferred`` are the values of the host's providers by source, ``carried_cookies`` the Cookie header of the
-    caller's own request, ``inline_limit_bytes`` how much Base64 a call may carry, decoded.
+    caller's own request, ``carried_headers`` the folded names of its others that no argument may replace,
+    ``inline_limit_bytes`` how much Base64 a call may carry, decoded.
     """
 
     deferred: Mapping[str, Any] = field(default_factory=dict)
     carried_cookies: str = ""
+    carried_headers: frozenset[str] = frozenset()
     inline_limit_bytes: int = INLINE_LIMIT_BYTES
 
 
@@ -52,9 +55,9 @@ class ComposedRequest:
 
     ``path`` and ``query`` are percent-encoded; ``path_values`` holds ``(name, text)`` for each place of the
     route, in its order, as a resolver captures it; the name is the agent's, empty for a hidden argument. Without a
-    body, ``content_type`` is None too. ``headers`` replace those of the caller's request; a Cookie among them begins
-    with the caller's own. ``parts`` are those of a body that waits for its ``references`` (``attach``).
-    ``used_aliases`` holds ``(alias, name)`` for each older name that the call used.
+    body, ``content_type`` is None too. ``headers`` join those of the caller's request, which only a hidden argument
+    replaces; a Cookie among them begins with the caller's own. ``parts`` are those of a body that waits for its
+    ``references`` (``attach``). ``used_aliases`` holds ``(alias, name)`` for each older name that the call used.
     """
 
     method: str
@@ -88,7 +91,10 @@ def compose(template: Template, arguments: Mapping[str, Any], context: ComposeCo
         path=path,
         path_values=path_values,
         query="&".join(_query(template, call)),
-        headers=(*_headers(template, call), *_cookie_header(template, call, context.carried_cookies)),
+        headers=(
+            *_headers(template, call, context.carried_headers),
+            *_cookie_header(template, call, context.carried_cookies),
+        ),
         used_aliases=used_aliases(template, arguments),
     )
     payload = read_body(template, call)
@@ -221,7 +227,7 @@ def _query_pairs(slot: Slot, supply: Supply) -> Iterator[str]:
     yield from encode.query_pairs(key, slot.style, explode, texts, allow_reserved=slot.allow_reserved)
 
 
-def _headers(template: Template, call: Call) -> Iterator[tuple[str, str]]:
+def _headers(template: Template, call: Call, taken: frozenset[str]) -> Iterator[tuple[str, str]]:
     for slot in template.slots:
         supply = _supplied(slot, call) if slot.location == "header" else None
         if supply is None:
@@ -229,6 +235,8 @@ def _headers(template: Template, call: Call) -> Iterator[tuple[str, str]]:
         with supply.gate():
             texts = _texts(slot, supply, refuse, is_ascii=True)
             value = _header_value(supply.name, ",".join(texts))
+        if texts and folded(slot.name) in taken and not supply.is_hidden:  # what fills a hidden one is the host's word
+            raise messages.header_carrier_collision(supply.name)
         if texts:
             yield slot.name, value
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from sezzlee_mcp.errors import CallError, FieldProblem
@@ -10,37 +11,50 @@ from sezzlee_mcp.invoke import messages
 from sezzlee_mcp.invoke.budget import shape_of
 from sezzlee_mcp.invoke.leaks import may_be_forwarded, tells_internals
 
+_COMPOSITE = ("payload", "continuation")
+_NOT_RENAMED: Mapping[str, str] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """The one text block of a tools/call result, and whether it tells of a failure."""
+    """The one text block of a tools/call result; a ``code`` when it tells of a failure, the backend's ``status``."""
 
     text: str
-    is_error: bool = False
+    code: str | None = None
+    status: int | None = None
+
+    @property
+    def is_error(self) -> bool:
+        return self.code is not None
 
 
 def emit(
-    outcome: Mapping[str, Any] | CallError, *, limit_bytes: int, narrowing: tuple[FieldProblem, ...] = ()
+    outcome: Mapping[str, Any] | CallError,
+    *,
+    limit_bytes: int,
+    narrowing: tuple[FieldProblem, ...] = (),
+    renamed: Mapping[str, str] = _NOT_RENAMED,
 ) -> ToolResult:
     """
-    The result of a meta-tool call, as compact JSON.
+    The result of a meta-tool call, as compact JSON; ``renamed`` are the members of a call by a tool's old name.
 
     Over ``limit_bytes`` of UTF-8 it is a ``response_too_large`` that tells the size and the shape, nothing of
     the body; ``narrowing`` are the arguments of the call that make it smaller (``budget.narrowing``).
     """
-    payload = _failure(outcome) if isinstance(outcome, CallError) else outcome
+    code, payload = (outcome.code, _failure(outcome)) if isinstance(outcome, CallError) else (None, outcome)
     try:
-        text = _json(payload)
+        text = _json({**payload, **renamed})
     except RecursionError:
-        return _refusal(messages.unwritable_answer())
+        return _refusal(messages.unwritable_answer(), renamed)
     size_bytes = len(text.encode())
     if size_bytes > limit_bytes:
-        return _refusal(messages.response_too_large(size_bytes, limit_bytes, _shape(payload), narrowing))
-    return ToolResult(text=text, is_error=isinstance(outcome, CallError))
+        return _refusal(messages.response_too_large(size_bytes, limit_bytes, _shape(payload), narrowing), renamed)
+    return ToolResult(text=text, code=code, status=payload.get("status"))
 
 
-def _refusal(error: CallError) -> ToolResult:
-    return ToolResult(text=_json(_members(error, message=error.message, fields=error.fields)), is_error=True)
+def _refusal(error: CallError, renamed: Mapping[str, str]) -> ToolResult:
+    members = _members(error, message=error.message, fields=error.fields)
+    return ToolResult(text=_json({**members, **renamed}), code=error.code)
 
 
 def _json(payload: Mapping[str, Any]) -> str:
@@ -69,7 +83,10 @@ def _failure(error: CallError) -> dict[str, Any]:
             reference=error.reference,
             retry_after_seconds=error.retry_after_seconds,
         )
-    return _members(error, message=message, fields=fields)
+    envelope = _members(error, message=message, fields=fields)
+    if is_forwarded:  # a host's mapper may have put words of the backend into them
+        envelope = {key: value for key, value in envelope.items() if key not in _COMPOSITE or _is_clean_value(value)}
+    return envelope
 
 
 def _shown(field: FieldProblem, is_forwarded: bool) -> FieldProblem:
@@ -80,6 +97,14 @@ def _shown(field: FieldProblem, is_forwarded: bool) -> FieldProblem:
 
 def _is_clean(text: str, is_forwarded: bool) -> bool:
     return may_be_forwarded(text) if is_forwarded else not tells_internals(text)
+
+
+def _is_clean_value(value: Any) -> bool:
+    if isinstance(value, str):
+        return may_be_forwarded(value)
+    if isinstance(value, Mapping):
+        return all(_is_clean_value(item) for pair in value.items() for item in pair)
+    return not isinstance(value, list | tuple) or all(map(_is_clean_value, value))
 
 
 def _members(error: CallError, *, message: str, fields: tuple[FieldProblem, ...]) -> dict[str, Any]:

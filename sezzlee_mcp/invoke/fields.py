@@ -10,6 +10,7 @@ from sezzlee_mcp.invoke.supply import places_of
 
 _DEEPEST = 32  # errors of nested serializers are a few levels deep; more is no list of errors
 _INDEX = re.compile("[0-9]{1,9}")
+_BRACKETED = re.compile(r"\[([0-9]{1,9})\]")
 _JSON_PATH = "$."  # how System.Text.Json begins a field's name
 _PLACES = frozenset({"body", "query", "path", "header", "cookie", "form", "file"})
 
@@ -46,8 +47,8 @@ class Naming:
 
     def published_name(self, name: str) -> str | None:
         """The agent's name of the published property that this is, whatever its case."""
-        known = {wire_name.lower(): agent_name for wire_name, agent_name in self.renamed.items()}
-        known |= {published.lower(): published for published in reversed(self.published)}
+        known = {published.lower(): published for published in reversed(self.published)}
+        known |= {wire_name.lower(): agent_name for wire_name, agent_name in self.renamed.items()}
         return known.get(name.lower())
 
     def hides(self, name: str) -> bool:
@@ -67,20 +68,26 @@ class Naming:
 
         A name that is not published stays as it came.
         """
-        first = next((part for part in path if isinstance(part, str) and not self.is_no_field(part)), "")
-        if self.hides(first.removeprefix(_JSON_PATH)):
+        parts = self._spread(path)
+        if self.hides(next((part for part in parts if isinstance(part, str)), "")):
             return None
         text = ""
-        for part in path:
+        for part in parts:
             if isinstance(part, int):
                 text += f"[{part}]"
-            elif not self.is_no_field(part):
-                text += f".{part}" if text else self._first(part)
+            else:
+                text += f".{part}" if text else self.published_name(part) or part
         return text or None
 
-    def _first(self, name: str) -> str:
-        bare = name.removeprefix(_JSON_PATH)
-        return self.published_name(bare) or bare
+    def _spread(self, path: Path) -> list[str | int]:
+        """The parts that name something; a key that spells a path itself, ``$.items[0].sku``, is several."""
+        parts = [part for part in path if isinstance(part, int) or not self.is_no_field(part)]
+        place = next((place for place, part in enumerate(parts) if isinstance(part, str)), None)
+        if place is None:
+            return parts
+        name = str(parts[place]).removeprefix(_JSON_PATH)
+        spelled = [name] if self.publishes(name) else _spelled(name)
+        return [*parts[:place], *(spelled if self.publishes(str(spelled[0])) else [name]), *parts[place + 1 :]]
 
 
 def leaves(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -119,12 +126,25 @@ def _is_full_detail(value: Any) -> bool:
 
 
 def path_of(where: str | list[Any], naming: Naming) -> Path:
-    """The path that ``items.2.quantity``, ``#/items/2/quantity`` or ``["body", "items", 2]`` spells."""
-    if isinstance(where, str):
-        is_pointer = where.startswith(("/", "#/"))
-        where = where.removeprefix("#").lstrip("/").split("/") if is_pointer else where.split(".")
-    parts = [int(part) if _INDEX.fullmatch(str(part)) else str(part) for part in where]
-    return tuple(_without_place(parts, naming))
+    """
+    The path that ``items[2].quantity``, ``items.2.quantity``, ``#/items/2`` or ``["body", "items", 2]`` spells.
+
+    ``["body"]`` is the whole body and no field; a text ``body`` is a field of that name.
+    """
+    if isinstance(where, list):
+        return tuple(_without_place(_parts(where), naming))
+    parts = _spelled(where)
+    return tuple(parts if len(parts) == 1 else _without_place(parts, naming))
+
+
+def _spelled(text: str) -> list[str | int]:
+    if text.startswith(("/", "#/")):
+        return _parts(text.removeprefix("#").lstrip("/").split("/"))
+    return _parts(_BRACKETED.sub(r".\1", text).split("."))
+
+
+def _parts(where: list[Any]) -> list[str | int]:
+    return [int(part) if _INDEX.fullmatch(str(part)) else str(part) for part in where]
 
 
 def _without_place(parts: list[str | int], naming: Naming) -> list[str | int]:
@@ -133,7 +153,7 @@ def _without_place(parts: list[str | int], naming: Naming) -> list[str | int]:
 
     ninja puts the place, and the name of the view's own argument, before it: ``["body", "payload", "quantity"]``.
     """
-    if len(parts) < 2 or parts[0] not in _PLACES or naming.publishes(str(parts[0])):
+    if not parts or parts[0] not in _PLACES or naming.publishes(str(parts[0])):
         return parts
     published = (index for index, part in enumerate(parts) if isinstance(part, str) and naming.publishes(part))
     return parts[next(published, 1) :]

@@ -10,7 +10,7 @@ from sezzlee_mcp.errors import CallError, Continuation, FieldProblem
 NAMES_LISTED = 20
 NAME_CHARS = 100  # names that arrive are quoted; a longer one says nothing more
 RESPONSE_TOO_LARGE = "response_too_large"
-RETRYABLE = frozenset({"rate_limited", "backend_unavailable", "search_ranker_unavailable"})
+RETRYABLE = frozenset({"rate_limited", "backend_unavailable", "invoke_timeout", "search_ranker_unavailable"})
 
 WITHHELD_FIELD = "The value was refused. The details were withheld because they describe the inside of the backend."
 UNDESCRIBED_ARGUMENT = "Narrows the answer; the backend does not describe it."
@@ -52,6 +52,9 @@ SIGN_IN = Continuation(
 GET_PERMISSION = Continuation(
     kind="ask_user", instruction="Tell the user that their account lacks the permission for this operation."
 )
+LOOK_FIRST = Continuation(
+    kind="retry", instruction="Find out whether the operation took effect; repeat the call only if it did not."
+)
 GIVE_UP = Continuation(
     kind="give_up", instruction="Do not call this tool again; tell the user that it cannot be called."
 )
@@ -76,6 +79,17 @@ def next_step(code: str, *, retry_after_seconds: int | None = None) -> Continuat
         instruction = "Repeat the same call later."
         return Continuation(kind="retry", instruction=instruction, after_seconds=retry_after_seconds)
     return {"validation_failed": REVISE, "unauthenticated": SIGN_IN, "forbidden": GET_PERMISSION}.get(code)
+
+
+def next_page(tool: str, arguments: dict[str, Any], version: str | None) -> Continuation:
+    """The call of a tool that asks for the page after the one that it answered; a pinned call stays pinned."""
+    pinned = {} if version is None else {"version": version}
+    return Continuation(
+        kind="call_tool",
+        tool="invoke_tool",
+        arguments={"name": tool, "arguments": arguments, **pinned},
+        instruction="This is one page of several. Make this call for the next one, if it is needed.",
+    )
 
 
 def unknown_argument(name: str, permitted: Sequence[str]) -> CallError:
@@ -177,6 +191,11 @@ def cookie_carrier_collision(name: str) -> CallError:
     return CallError(code="cookie_carrier_collision", message=message, continuation=REVISE)
 
 
+def header_carrier_collision(name: str) -> CallError:
+    message = f"Argument '{name}' is sent as a header that this connection already sends. Leave it out."
+    return CallError(code="header_carrier_collision", message=message, continuation=REVISE)
+
+
 def invalid_form_type(name: str, expected: str, arrived: str) -> CallError:
     """The refusal of a value that JSON could carry, in a call that has to be a form because it supplies a file."""
     if arrived == "null":
@@ -269,6 +288,25 @@ def tool_changed(name: str) -> CallError:
     )
 
 
+def other_release(name: str) -> CallError:
+    """The tool is what was loaded, but not the code behind it; loading it again would show the same version."""
+    return CallError(
+        code="tool_changed",
+        message=(
+            f"The version of '{name}' is current, but this server runs another release of the API than the one it was "
+            "made from, so nothing was sent to the backend. That is so while a release is rolled out."
+        ),
+        continuation=Continuation(
+            kind="revise_arguments",
+            tool="invoke_tool",
+            instruction=(
+                "Repeat the call in a minute. If it cannot wait, leave version out: the operation is then called as "
+                "this server knows it."
+            ),
+        ),
+    )
+
+
 def not_invocable(name: str) -> CallError:
     message = f"The tool '{name}' cannot be called: this server has no route for its operation."
     return CallError(code="not_invocable", message=message, continuation=GIVE_UP)
@@ -309,6 +347,28 @@ def _counted(shape: dict[str, Any]) -> dict[str, str]:
     count = shape.get("count")
     units = ("items", "members", "characters")
     return {unit: "" if count is None else f" of {count} {unit}" for unit in units}
+
+
+def invoke_timeout(seconds: float) -> CallError:
+    """The answer once nobody waits any longer for a call that may still run."""
+    message = (
+        f"The backend did not answer within {_milliseconds(seconds)} and the call was given up. The operation may have "
+        "been applied all the same: read what it would have changed before you repeat the call."
+    )
+    return CallError(code="invoke_timeout", message=message, retryable=True, continuation=LOOK_FIRST)
+
+
+def invoke_not_started(seconds: float) -> CallError:
+    """The answer to a call that was never sent, since this process was too busy."""
+    message = (
+        f"The call was not started within {_milliseconds(seconds)}, since this server is busy with others. Nothing was "
+        "sent to the backend. Repeat the same call later."
+    )
+    return CallError(code="invoke_timeout", message=message, retryable=True, continuation=next_step("invoke_timeout"))
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{round(seconds * 1000)} ms"
 
 
 def search_ranker_unavailable() -> CallError:

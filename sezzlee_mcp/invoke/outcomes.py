@@ -2,9 +2,10 @@
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urljoin
 
 from sezzlee_mcp.errors import CallError, FieldProblem
 from sezzlee_mcp.invoke import messages
@@ -12,7 +13,8 @@ from sezzlee_mcp.invoke.budget import shape_of_start
 from sezzlee_mcp.invoke.content import Content, Kind, filename_of, read_content
 from sezzlee_mcp.invoke.fields import Naming
 from sezzlee_mcp.invoke.leaks import may_be_forwarded
-from sezzlee_mcp.invoke.recognizers import Problem, read_problem
+from sezzlee_mcp.invoke.pages import PagedCall, next_arguments
+from sezzlee_mcp.invoke.recognizers import Problem, read_problem, renamed
 
 _CODES = {
     401: "unauthenticated",
@@ -29,6 +31,7 @@ _CODES = {
     504: "backend_unavailable",
 }
 _ABOUT_ARGUMENTS = frozenset({400, 422})
+_WITHOUT_CONTENT = frozenset({204, 205, 304})  # RFC 9110; over HTTP no client would read what a view put there
 _REFERENCE_HEADERS = ("x-request-id", "x-correlation-id", "request-id", "x-trace-id")
 _REFERENCE = re.compile(r"[A-Za-z0-9:_.\-]{1,100}")
 _SECONDS = re.compile(r"[0-9]{1,9}")
@@ -40,13 +43,19 @@ class BackendResponse:
     """
     What came back; ``headers`` are by lower-case name.
 
-    ``is_cut`` says that reading stopped at the budget, so ``body`` is only the start.
+    ``is_cut`` says that reading stopped at the budget, so ``body`` is only the start. ``address`` is the absolute one
+    that answered, None when the request named no host that the backend serves.
     """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     is_cut: bool = False
+    address: str | None = None
+
+
+# What a host adds to the reading of a 4xx: the response and its parsed body (JSON, a text, or None) -> what it says.
+Recognizer = Callable[[BackendResponse, Any], Problem | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +64,8 @@ class CallFacts:
     What the mapping of an answer depends on beside the answer.
 
     ``naming`` knows the tool's published properties; ``login_url`` is where the host sends callers to log in;
-    ``limit_bytes`` and ``narrowing`` are those that ``emit`` gets.
+    ``limit_bytes`` and ``narrowing`` are those that ``emit`` gets. ``recognizers`` are the host's, asked before those
+    of this package; ``call`` is there when the answer may be a page with a next one.
     """
 
     naming: Naming
@@ -63,11 +73,13 @@ class CallFacts:
     limit_bytes: int
     narrowing: tuple[FieldProblem, ...] = ()
     login_url: str | None = None
+    recognizers: tuple[Recognizer, ...] = ()
+    call: PagedCall | None = None
 
 
 def map_response(response: BackendResponse, facts: CallFacts) -> dict[str, Any]:
     """
-    The success envelope ``{status, body?, contentType?, filename?, location?}`` of an answer below 400.
+    The success envelope ``{status, body?, contentType?, filename?, location?, continuation?}`` of an answer below 400.
 
     Raises ``CallError`` for any other answer, for a redirect to the login page and for a body over the budget.
     The body of a 401, of a 5xx and of a 403 to nobody in particular is not read.
@@ -78,7 +90,15 @@ def map_response(response: BackendResponse, facts: CallFacts) -> dict[str, Any]:
         raise _error("unauthenticated", response)
     if response.is_cut:
         raise _cut_off(response, facts)
-    return {"status": response.status, **_body(response), **_location(response)}
+    body = _body(response)
+    return {"status": response.status, **body, **_location(response), **_next_page(body.get("body"), response, facts)}
+
+
+def _next_page(body: Any, response: BackendResponse, facts: CallFacts) -> dict[str, Any]:
+    arguments = next_arguments(body, response.address, facts.call) if facts.call else None
+    if facts.call is None or arguments is None:
+        return {}
+    return {"continuation": messages.next_page(facts.call.tool, arguments, facts.call.version).to_json()}
 
 
 def _cut_off(response: BackendResponse, facts: CallFacts) -> CallError:
@@ -90,7 +110,7 @@ def _cut_off(response: BackendResponse, facts: CallFacts) -> CallError:
 
 def _body(response: BackendResponse) -> dict[str, Any]:
     content_type = response.headers.get("content-type")
-    content = read_content(response.body, content_type)
+    content = _content(response)
     if content.kind is Kind.EMPTY:
         return {}
     if content.kind is Kind.JSON:
@@ -112,9 +132,17 @@ def _leads_to_login(response: BackendResponse, login_url: str | None) -> bool:
     location = _location(response).get("location")
     if location is None or not login_url:
         return False
-    target = re.split("[?#]", location, maxsplit=1)[0]
+    target = re.split("[?#]", _resolved(location, response.address), maxsplit=1)[0]
     login = re.split("[?#]", login_url, maxsplit=1)[0]
     return login in {target, _ORIGIN.sub("", target, count=1)}
+
+
+def _resolved(location: str, address: str | None) -> str:
+    """The redirect's target as a client would follow it, seen from the address that answered."""
+    try:
+        return urljoin(address or "", location)
+    except ValueError:  # no address at all
+        return location
 
 
 def _failure(response: BackendResponse, facts: CallFacts) -> CallError:
@@ -124,8 +152,14 @@ def _failure(response: BackendResponse, facts: CallFacts) -> CallError:
     if status == 401 or (status == 403 and not facts.has_identity):
         return _error("unauthenticated", response)
     content = Content(kind=Kind.EMPTY) if response.is_cut else _content(response)
-    problem = read_problem(content, facts.naming)
+    problem = _told_by_host(response, content, facts) or read_problem(content, facts.naming)
     return _error(_code(status, problem), response, problem)
+
+
+def _told_by_host(response: BackendResponse, content: Content, facts: CallFacts) -> Problem | None:
+    told = (recognize(response, content.value) for recognize in facts.recognizers)
+    problem = next((problem for problem in told if problem is not None), None)
+    return None if problem is None else renamed(problem, facts.naming)
 
 
 def _code(status: int, problem: Problem) -> str:
@@ -135,13 +169,16 @@ def _code(status: int, problem: Problem) -> str:
 
 
 def _content(response: BackendResponse) -> Content:
+    if response.status < 200 or response.status in _WITHOUT_CONTENT:
+        return Content(kind=Kind.EMPTY)
     return read_content(response.body, response.headers.get("content-type"))
 
 
 def _error(code: str, response: BackendResponse, problem: Problem | None = None) -> CallError:
     problem = problem or Problem()
     reference = _reference(response) if code in {"backend_error", "backend_unavailable"} else None
-    retry_after = _retry_after(response) if code == "rate_limited" else None
+    wait_seconds = _retry_after(response) if code in messages.RETRYABLE else None
+    retry_after = wait_seconds if code == "rate_limited" else None
     standard = messages.standard(code, status=response.status, reference=reference, retry_after_seconds=retry_after)
     return CallError(
         code=code,
@@ -151,7 +188,7 @@ def _error(code: str, response: BackendResponse, problem: Problem | None = None)
         fields=problem.fields,
         retry_after_seconds=retry_after,
         reference=reference,
-        continuation=messages.next_step(code, retry_after_seconds=retry_after),
+        continuation=messages.next_step(code, retry_after_seconds=wait_seconds),
     )
 
 

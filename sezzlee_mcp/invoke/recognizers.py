@@ -13,14 +13,19 @@ from sezzlee_mcp.invoke.fields import Naming, NoFieldErrors, leaves, path_of
 FIELDS_LISTED = 50
 _MESSAGE_KEYS = ("message", "detail", "error_description", "error", "title", "reason")
 _ITEM_MESSAGE_KEYS = ("detail", "message", "msg", "reason", "description", "title")
-_ITEM_NAME_KEYS = ("attr", "loc", "field", "name", "pointer")
+_ITEM_NAME_KEYS = ("attr", "loc", "field", "name", "pointer", "parameter")
 _PROBLEM_LISTS = ("errors", "invalid-params", "invalid_params")
+_NO_VALIDATION = "client_error"
 _FIRST_WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What a body says: one message, or the problems of single fields."""
+    """
+    What a body says: one message, or the problems of single fields.
+
+    A recognizer of the host's names fields as the backend does, in any spelling that ``path_of`` reads.
+    """
 
     message: str | None = None
     fields: tuple[FieldProblem, ...] = ()
@@ -40,30 +45,62 @@ def read_problem(content: Content, naming: Naming) -> Problem:
     return next((problem for problem in found if problem is not None), Problem())
 
 
+def renamed(problem: Problem, naming: Naming) -> Problem:
+    """What a host's recognizer says, under the agent's names and within the bound of every list of fields."""
+    fields = (
+        FieldProblem(
+            name=None if field.name is None else naming.text(path_of(field.name, naming)), message=field.message
+        )
+        for field in problem.fields[:FIELDS_LISTED]
+    )
+    return Problem(message=problem.message, fields=tuple(fields))
+
+
 def _errors_object(value: Any, naming: Naming) -> Problem | None:
-    """``{"errors": {field: messages}}``"""
+    """``{"errors": {field: messages}}``, and DRF's ``{"detail", "code"?}`` in the same wrapper."""
     if not isinstance(value, dict) or naming.publishes("errors") or not isinstance(value.get("errors"), dict):
         return None
-    return _fields_of(value["errors"], naming)
+    errors = value["errors"]
+    is_message = set(errors) <= {"detail", "code"} and not naming.publishes("detail")
+    message = _clean(errors.get("detail")) if is_message else None
+    return _fields_of(errors, naming) if message is None else Problem(message=message)
 
 
 def _detail_structure(value: Any, naming: Naming) -> Problem | None:
     """``{"detail": [messages]}``, ``{"detail": {field: messages}}`` and ``{"detail": [{"loc", "msg"}]}``"""
-    if not isinstance(value, dict) or naming.publishes("detail"):
-        return None
-    detail = value.get("detail")
+    detail = _wrapped(value, "detail", naming)
     if isinstance(detail, list):
         return _list_fields(detail, naming)
-    return _fields_of(detail, naming) if isinstance(detail, dict) else None
+    if not isinstance(detail, dict):
+        return None
+    message = _own_message(detail, naming)
+    return _fields_of(detail, naming) if message is None else Problem(message=message)
 
 
 def _problem_list(value: Any, naming: Naming) -> Problem | None:
     """A list of ``{detail, attr}``, ``{reason, name}``, ``{detail, pointer}`` or of messages, under its usual keys."""
-    if not isinstance(value, dict):
-        return None
-    lists = (value.get(key) for key in _PROBLEM_LISTS if not naming.publishes(key))
+    lists = (_wrapped(value, key, naming) for key in _PROBLEM_LISTS)
     problems = next((found for found in lists if isinstance(found, list) and found), None)
-    return None if problems is None else _list_fields(problems, naming)
+    if problems is None:
+        return None
+    problem = _list_fields(problems, naming)
+    # drf-standardized-errors lists the one message of any other exception as it lists those of a validation.
+    if problem is not None and value.get("type") == _NO_VALIDATION and len(problem.fields) == 1:
+        return Problem(message=problem.fields[0].message)
+    return problem
+
+
+def _wrapped(value: Any, key: str, naming: Naming) -> Any:
+    """
+    What stands under the key of a wrapper; None where the key is no wrapper's.
+
+    It is a field's when the tool publishes it, when the host named the key for the whole object so, and when it is
+    one of several that hold nothing but lists and objects, as DRF's fields do.
+    """
+    if not isinstance(value, dict) or naming.publishes(key) or naming.is_no_field(key):
+        return None
+    are_fields = len(value) > 1 and all(isinstance(member, (list, dict)) for member in value.values())
+    return None if are_fields else value.get(key)
 
 
 def _field_errors(value: Any, naming: Naming) -> Problem | None:
@@ -76,7 +113,7 @@ def _field_errors(value: Any, naming: Naming) -> Problem | None:
     if not isinstance(value, dict) or not value:
         return None
     if all(isinstance(messages, (list, dict)) or _is_text_of_field(key, naming) for key, messages in value.items()):
-        return _fields_of(value, naming) if not _is_message_object(value) else None
+        return None if _is_message_object(value, naming) else _fields_of(value, naming)
     return None
 
 
@@ -84,10 +121,12 @@ def _is_text_of_field(key: str, naming: Naming) -> bool:
     return key.lower() not in _MESSAGE_KEYS and (naming.publishes(key) or naming.is_no_field(key))
 
 
-def _is_message_object(value: Mapping[str, Any]) -> bool:
-    """``{"error": {"code": ..., "message": "..."}}``: one message in a wrapper."""
+def _is_message_object(value: Mapping[str, Any], naming: Naming) -> bool:
+    """``{"error": {"code": ..., "message": "..."}}`` and ``{"error": {field: messages}}``: a message in a wrapper."""
     (only, *others) = value.items()
-    return not others and only[0].lower() in _MESSAGE_KEYS and _own_message(only[1]) is not None
+    key, member = only
+    is_wrapper = key.lower() in _MESSAGE_KEYS and not naming.publishes(key) and not naming.is_no_field(key)
+    return is_wrapper and not others and isinstance(member, dict)
 
 
 def _rows(value: Any, naming: Naming) -> Problem | None:
@@ -99,14 +138,16 @@ def _message_envelope(value: Any, naming: Naming) -> Problem | None:
     if not isinstance(value, dict):
         return None
     members = {key.lower(): member for key, member in value.items()}
-    for key in _MESSAGE_KEYS:
-        message = members.get(key)
-        if isinstance(message, list) and message and all(isinstance(item, str) for item in message):
-            return Problem(fields=tuple(_told(item, naming) for item in message[:FIELDS_LISTED]))
-        text = _own_message(message) if isinstance(message, dict) else _clean(message)
-        if text is not None:
-            return Problem(message=text)
-    return None
+    found = (_message(members.get(key), naming) for key in _MESSAGE_KEYS)
+    return next((problem for problem in found if problem is not None), None)
+
+
+def _message(value: Any, naming: Naming) -> Problem | None:
+    """A text, a list of texts, an object with a message of its own, or one of field errors."""
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return Problem(fields=tuple(_told(item, naming) for item in value[:FIELDS_LISTED]))
+    text = _own_message(value, naming) if isinstance(value, dict) else _clean(value)
+    return _field_errors(value, naming) if text is None else Problem(message=text)
 
 
 def _text(value: Any, naming: Naming) -> Problem | None:
@@ -152,7 +193,9 @@ def _item(problem: Any, naming: Naming) -> FieldProblem | None:
     if not isinstance(problem, dict):
         return None
     message = next((text for text in map(problem.get, _ITEM_MESSAGE_KEYS) if isinstance(text, str)), None)
-    where = next((place for place in map(problem.get, _ITEM_NAME_KEYS) if isinstance(place, (str, list))), "")
+    source = problem.get("source")
+    located = {**source, **problem} if isinstance(source, dict) else problem  # JSON:API's {"source": {"pointer"}}
+    where = next((place for place in map(located.get, _ITEM_NAME_KEYS) if isinstance(place, (str, list))), "")
     return None if message is None else FieldProblem(name=naming.text(path_of(where, naming)), message=message)
 
 
@@ -162,10 +205,9 @@ def _told(message: str, naming: Naming) -> FieldProblem:
     return FieldProblem(name=naming.published_name(word[0]) if word else None, message=message)
 
 
-def _own_message(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    return next((text for text in map(_clean, map(value.get, _MESSAGE_KEYS)) if text is not None), None)
+def _own_message(value: Mapping[str, Any], naming: Naming) -> str | None:
+    texts = (_clean(value.get(key)) for key in _MESSAGE_KEYS if not naming.publishes(key))
+    return next((text for text in texts if text is not None), None)
 
 
 def _clean(value: Any) -> str | None:

@@ -8,6 +8,7 @@ from sezzlee_mcp.openapi.descriptors import (
     Body,
     Descriptor,
     Endpoint,
+    Outline,
     Parameter,
     Response,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Descriptor",
     "Endpoint",
     "Lowered",
+    "Outline",
     "Parameter",
     "Response",
     "lower",

@@ -126,7 +126,7 @@ class BodyReader:
         return Body(
             schema=schema,
             required=required if isinstance(required, bool) else self.body_required == "always" and not admits_null,
-            content_type=BYTES if media.family == WILDCARD else media.family,
+            content_type=media.family,
             file_content_type=None if media.file_media_type is None else MULTIPART,
             defaults={} if form_media_type is None else self._defaults(media.raw, Form(schema=schema).fields),
             notation=self.notation,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sezzlee_mcp.openapi.findings import Findings
+from sezzlee_mcp.openapi.headers import folded
 from sezzlee_mcp.openapi.references import Located, References
 
 _IDENTITY_WORDS = ("session", "sid", "token", "auth", "jwt", "sess", "csrf")
@@ -12,8 +13,8 @@ Carrier = tuple[str, str]  # location and name
 
 
 def carrier(location: str, name: str) -> Carrier:
-    """Where a value travels, in one spelling: header names have no case."""
-    return location, name.lower() if location == "header" else name
+    """Where a value travels, in one spelling."""
+    return location, folded(name) if location == "header" else name
 
 
 def looks_like_identity(cookie: str) -> bool:

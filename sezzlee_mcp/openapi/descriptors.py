@@ -186,12 +186,12 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Descriptor:
+class Outline:
     """
-    One operation of the document. Nothing here was curated by staff.
+    An operation of the document without its slots: all that decides whether it is a tool, and under which name.
 
-    ``container`` is the document's first tag. ``extension`` is the operation's ``x-sezzlee`` object as
-    it stood. ``parameters`` keep the document's order, ``responses`` too.
+    Nothing here was curated by staff. ``container`` is the document's first tag. ``extension`` is the operation's
+    ``x-sezzlee`` object as it stood.
     """
 
     method: str  # upper case
@@ -201,9 +201,6 @@ class Descriptor:
     summary: str | None = None
     description: str | None = None
     deprecated: bool = False
-    parameters: tuple[Parameter, ...] = ()
-    body: Body | None = None
-    responses: tuple[Response, ...] = ()
     tags: tuple[str, ...] = ()
     search_terms: tuple[str, ...] = ()
     extension: dict[str, Any] | None = None
@@ -227,9 +224,6 @@ class Descriptor:
             "summary": self.summary,
             "description": self.description,
             "deprecated": self.deprecated,
-            "parameters": [parameter.to_json() for parameter in self.parameters],
-            "body": self.body and self.body.to_json(),
-            "responses": [response.to_json() for response in self.responses],
             "tags": list(self.tags),
             "searchTerms": list(self.search_terms),
             "extension": self.extension,
@@ -238,19 +232,52 @@ class Descriptor:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
+        return cls(**_outlined(value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descriptor(Outline):
+    """
+    One operation of the document, complete.
+
+    ``parameters`` keep the document's order, ``responses`` too. Its JSON has the members of outline and slots.
+    """
+
+    parameters: tuple[Parameter, ...] = ()
+    body: Body | None = None
+    responses: tuple[Response, ...] = ()
+
+    def slots_to_json(self) -> dict[str, Any]:
+        return {
+            "parameters": [parameter.to_json() for parameter in self.parameters],
+            "body": self.body and self.body.to_json(),
+            "responses": [response.to_json() for response in self.responses],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        return {**Outline.to_json(self), **self.slots_to_json()}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
         return cls(
-            method=value["method"],
-            route=value["route"],
-            operation_id=value["operationId"],
-            container=value["container"],
-            summary=value["summary"],
-            description=value["description"],
-            deprecated=value["deprecated"],
+            **_outlined(value),
             parameters=tuple(Parameter.from_json(item) for item in value["parameters"]),
             body=value["body"] and Body.from_json(value["body"]),
             responses=tuple(Response.from_json(item) for item in value["responses"]),
-            tags=tuple(value["tags"]),
-            search_terms=tuple(value["searchTerms"]),
-            extension=value["extension"],
-            endpoint=value["endpoint"] and Endpoint.from_json(value["endpoint"]),
         )
+
+
+def _outlined(value: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "method": value["method"],
+        "route": value["route"],
+        "operation_id": value["operationId"],
+        "container": value["container"],
+        "summary": value["summary"],
+        "description": value["description"],
+        "deprecated": value["deprecated"],
+        "tags": tuple(value["tags"]),
+        "search_terms": tuple(value["searchTerms"]),
+        "extension": value["extension"],
+        "endpoint": value["endpoint"] and Endpoint.from_json(value["endpoint"]),
+    }

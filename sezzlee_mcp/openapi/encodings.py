@@ -20,8 +20,8 @@ def with_encoding(schema: dict[str, Any], encoding: Located, findings: Findings)
         reason = _unwritable(declared, field)
         if reason is not None:
             findings.add("unsupported_encoding", declared.at, name=name, reason=reason)
-        elif name in properties and "contentType" in declared.mapping:
-            properties[name] = _with_media_type(properties[name], declared.value["contentType"])
+        elif name in properties and (media_type := declared.value.get("contentType")) is not None:
+            properties[name] = _with_media_type(properties[name], media_type)
     return {**schema, "properties": properties} if encoding.mapping and properties else schema
 
 

@@ -103,3 +103,41 @@ def is_of_type(value: Any, name: str) -> bool:
         return is_number(value) if name == "number" else is_integer(value)
     kinds = {"array": list, "boolean": bool, "null": type(None), "object": dict, "string": str}
     return isinstance(value, kinds[name])
+
+
+def misused(schema: Any) -> str | None:
+    """The first keyword, of the schema or of one within, whose value JSON Schema does not allow; None when all hold."""
+    if not isinstance(schema, dict):
+        return None
+    for keyword, value in schema.items():
+        if not _may_have(keyword, value):
+            return str(keyword)
+        for inner in _schemas_under(keyword, value):
+            if not isinstance(inner, dict | bool):
+                return str(keyword)
+            if found := misused(inner):
+                return found
+    return None
+
+
+def _may_have(keyword: str, value: Any) -> bool:
+    if keyword == "type":
+        names = value if isinstance(value, list) else [value]
+        return bool(names) and all(name in TYPES for name in names)
+    if keyword == "required":
+        return isinstance(value, list) and all(map(_is_text, value))
+    if keyword == "$ref":
+        return _is_text(value)
+    if keyword in SCHEMA_LISTS:
+        return _holds_something(value)
+    if keyword in SCHEMA_MAPS or keyword == "$defs":
+        return isinstance(value, dict)
+    return keyword not in VALUES or VALUES[keyword](value)
+
+
+def _schemas_under(keyword: str, value: Any) -> list[Any]:
+    if keyword in ONE_SCHEMA:
+        return [value]
+    if keyword in SCHEMA_LISTS:
+        return list(value)
+    return list(value.values()) if keyword in SCHEMA_MAPS or keyword == "$defs" else []

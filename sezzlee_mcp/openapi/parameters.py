@@ -9,6 +9,7 @@ from sezzlee_mcp.openapi.credentials import Carrier, SecuritySchemes, carrier, l
 from sezzlee_mcp.openapi.descriptors import Parameter
 from sezzlee_mcp.openapi.findings import Findings, kind
 from sezzlee_mcp.openapi.forms import Form
+from sezzlee_mcp.openapi.headers import is_reserved
 from sezzlee_mcp.openapi.media_types import TEXT, URLENCODED, essence, is_json
 from sezzlee_mcp.openapi.normalize import Direction
 from sezzlee_mcp.openapi.references import Located
@@ -23,9 +24,8 @@ STYLES = {
     "querystring": ("form",),
 }
 _EXPLODED = frozenset({"form", "cookie"})  # the styles that explode unless they say otherwise
-_RESERVED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-_IDENTITY_HEADERS = frozenset({"cookie", "proxy-authorization"})
-_COOKIE_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_IDENTITY_HEADERS = frozenset({("header", "cookie"), ("header", "proxy-authorization")})
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # what names a header (RFC 9110) or a cookie (RFC 6265)
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
@@ -85,7 +85,7 @@ class ParameterReader:
 
     def _is_argument(self, parameter: Located, used: frozenset[Carrier]) -> bool:
         name, location = parameter.value["name"], parameter.value["in"]
-        if location == "header" and name.lower() in _RESERVED_HEADERS:
+        if location == "header" and is_reserved(name):
             self.findings.add("reserved_header_parameter_ignored", parameter.at, name=name)
         elif carrier(location, name) in used:
             self.findings.add("credential_parameter_ignored", parameter.at, name=name)
@@ -118,8 +118,8 @@ class ParameterReader:
             self.findings.add("unsupported_parameter_location", parameter.at, name=name, location=location)
         elif self._carries_identity(name, location):
             self.findings.add("identity_carrier_parameter", parameter.at, name=name, location=location)
-        elif location == "cookie" and not _COOKIE_NAME.fullmatch(name):
-            self.findings.add("invalid_cookie_name", parameter.at, name=name)
+        elif location in {"cookie", "header"} and not _TOKEN.fullmatch(name):
+            self.findings.add(f"invalid_{location}_name", parameter.at, name=name)
         elif location == "querystring" or parameter.member("content").value is not None:
             return self._with_content(parameter)
         elif (written := self._written_form(parameter)) is not None:
@@ -131,9 +131,7 @@ class ParameterReader:
         return None
 
     def _carries_identity(self, name: str, location: str) -> bool:
-        if location == "header" and name.lower() in _IDENTITY_HEADERS:
-            return True
-        return carrier(location, name) in self.schemes.carriers.values()
+        return carrier(location, name) in _IDENTITY_HEADERS.union(self.schemes.carriers.values())
 
     def _with_content(self, parameter: Located) -> Parameter | None:
         """The parameter that is one media type written as a text: style and explode say nothing of it."""

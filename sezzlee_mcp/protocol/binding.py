@@ -9,9 +9,11 @@ from typing import Any, TypeAlias
 from sezzlee_mcp.errors import CallError, Continuation
 from sezzlee_mcp.invoke.arguments import kind_of
 from sezzlee_mcp.protocol.jsonrpc import clip, parse_json
+from sezzlee_mcp.protocol.limits import Limits
 from sezzlee_mcp.protocol.metatools import ARGUMENTS, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, MetaTool
 
 _NAMED_AT_MOST = 5
+_LIMITS = Limits()
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -43,22 +45,22 @@ class InvokeCall:
 Call: TypeAlias = SearchCall | LoadCall | InvokeCall
 
 
-def bind(tool: MetaTool, arguments: Mapping[str, Any]) -> Call:
+def bind(tool: MetaTool, arguments: Mapping[str, Any], limits: Limits = _LIMITS) -> Call:
     """
     The call that ``arguments`` make of ``tool`` (search.md, "The three meta-tools").
 
     CallError ``unknown_argument``: a name that the tool does not take, one that is missing, or a ``name`` or
     ``version`` that is no string. CallError ``invalid_type``: ``query``, ``tags`` or ``arguments`` of a kind
-    that cannot be read without guessing. ``limit`` and ``detail`` are never refused.
+    that cannot be read without guessing, or a search beyond ``limits``. ``limit`` and ``detail`` are never refused.
     """
     _refuse_unknown(tool, arguments)
     match tool:
         case MetaTool.SEARCH:
-            return _bind_search(arguments)
+            return _bind_search(arguments, limits)
         case MetaTool.LOAD:
             return LoadCall(name=_name(tool, arguments))
         case MetaTool.INVOKE:
-            return _bind_invoke(arguments)
+            return _bind_invoke(arguments, limits)
 
 
 def _refuse_unknown(tool: MetaTool, arguments: Mapping[str, Any]) -> None:
@@ -79,22 +81,31 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-def _bind_search(arguments: Mapping[str, Any]) -> SearchCall:
+def _bind_search(arguments: Mapping[str, Any], limits: Limits) -> SearchCall:
     return SearchCall(
-        query=_query(arguments.get("query")),
+        query=_query(arguments.get("query"), limits),
         limit=_limit(arguments.get("limit")),
         wants_schema=arguments.get("detail") == "schema",
-        tags=_tags(arguments.get("tags")),
+        tags=_tags(arguments.get("tags"), limits),
     )
 
 
-def _query(value: Any) -> str:
+def _query(value: Any, limits: Limits) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
         message = f"The argument 'query' of search_tools must be a string of keywords; {kind_of(value)} arrived."
         raise _refusal("invalid_type", MetaTool.SEARCH, message)
+    _refuse_long("query", len(value), limits)
     return value
+
+
+def _refuse_long(name: str, chars: int, limits: Limits) -> None:
+    if chars > limits.search_chars:
+        message = (
+            f"The argument '{name}' of search_tools takes at most {limits.search_chars} characters; {chars} arrived."
+        )
+        raise _refusal("invalid_type", MetaTool.SEARCH, message)
 
 
 def _limit(value: Any) -> int:
@@ -105,7 +116,7 @@ def _limit(value: Any) -> int:
     return int(min(max(value, LIMIT_MIN), LIMIT_MAX))
 
 
-def _tags(value: Any) -> tuple[str, ...]:
+def _tags(value: Any, limits: Limits) -> tuple[str, ...]:
     """The tags to require. A malformed list is refused, since leaving a tag out would widen the answer."""
     if value is None:
         return ()
@@ -114,6 +125,7 @@ def _tags(value: Any) -> tuple[str, ...]:
     strangers = [kind_of(tag) for tag in value if not isinstance(tag, str)]
     if strangers:
         raise _tags_refusal(f"{strangers[0]} is among them")
+    _refuse_long("tags", sum(map(len, value)), limits)
     return tuple(value)
 
 
@@ -122,11 +134,11 @@ def _tags_refusal(finding: str) -> CallError:
     return _refusal("invalid_type", MetaTool.SEARCH, message)
 
 
-def _bind_invoke(arguments: Mapping[str, Any]) -> InvokeCall:
+def _bind_invoke(arguments: Mapping[str, Any], limits: Limits) -> InvokeCall:
     sent = arguments.get("arguments")
     return InvokeCall(
         name=_name(MetaTool.INVOKE, arguments),
-        arguments=_unwrapped(sent),
+        arguments=_unwrapped(sent, limits),
         version=_version(arguments.get("version")),
         was_unwrapped=isinstance(sent, str),
     )
@@ -151,10 +163,10 @@ def _version(value: Any) -> str | None:
     raise _refusal("unknown_argument", MetaTool.INVOKE, message)
 
 
-def _unwrapped(value: Any) -> Mapping[str, Any]:
+def _unwrapped(value: Any, limits: Limits) -> Mapping[str, Any]:
     if value is None:
         return {}
-    composed = _parsed(value) if isinstance(value, str) else value
+    composed = _parsed(value, limits) if isinstance(value, str) else value
     if isinstance(composed, dict):
         return composed
     kind = "a string that is not the JSON of an object" if isinstance(value, str) else kind_of(value)
@@ -164,9 +176,9 @@ def _unwrapped(value: Any) -> Mapping[str, Any]:
     raise _refusal("invalid_type", MetaTool.INVOKE, message)
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str, limits: Limits) -> Any:
     try:
-        return parse_json(text)
+        return parse_json(text, limits.levels)
     except ValueError:
         return None
 

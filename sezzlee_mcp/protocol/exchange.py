@@ -44,10 +44,14 @@ def error_reply(error: ProtocolError, request_id: RequestId | None = None, *, st
 
 
 def _json_reply(status: int, headers: Mapping[str, str], message: Mapping[str, Any]) -> Reply:
+    return Reply(status=status, headers={"Content-Type": "application/json", **headers}, body=encode(message))
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """One message as JSON on one line."""
     text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # A backend's text may hold half a surrogate pair, which has no UTF-8 form and which strict clients refuse.
-    body = text.encode(errors="replace")
-    return Reply(status=status, headers={"Content-Type": "application/json", **headers}, body=body)
+    return text.encode(errors="replace")
 
 
 def refusal(status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> Reply:

@@ -14,6 +14,7 @@ NAME_HEADER = "Mcp-Name"
 VERSION_CLAIM = "io.modelcontextprotocol/protocolVersion"
 
 _JSON = "application/json"
+_EVENT_STREAM = "text/event-stream"
 _ORIGIN = re.compile(r"([a-z][a-z0-9+.-]*)://(\[[0-9a-f:.]+\]|[^\s/?#@:\[\],]+)(?::([0-9]{1,5}))?")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _ZERO_WEIGHT = re.compile(r";\s*q\s*=\s*0(\.0*)?\s*(;|$)")
@@ -61,8 +62,17 @@ def require_json_exchange(headers: Mapping[str, str]) -> None:
     content_type = headers.get("content-type", "")
     if _essence(content_type) != _JSON:
         raise _unusable(415, f"Content-Type must be {_JSON}")
-    if not accepts(headers.get("accept", ""), _JSON):
-        raise _unusable(406, f"Accept must allow {_JSON}")
+    _require_accepted(headers, _JSON)
+
+
+def require_event_stream(headers: Mapping[str, str]) -> None:
+    """Nothing, when the request takes an event stream; ProtocolError with status 406 otherwise."""
+    _require_accepted(headers, _EVENT_STREAM)
+
+
+def _require_accepted(headers: Mapping[str, str], media_type: str) -> None:
+    if not accepts(headers.get("accept", ""), media_type):
+        raise _unusable(406, f"Accept must allow {media_type}")
 
 
 def _essence(media_type: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeAlias
 from sezzlee_mcp.errors import ProtocolError
 from sezzlee_mcp.invoke.arguments import kind_of
 
-MAX_DEPTH = 100  # arrays and objects within each other; what reads a document may recurse once per level
+MAX_LEVELS = 100  # arrays and objects within each other; what reads a document may recurse once per level
 MAX_INTEGER_DIGITS = 300  # longer ones take quadratic time to read
 
 RequestId: TypeAlias = str | int
@@ -48,26 +48,27 @@ class PostedResponse:
 Message: TypeAlias = Request | Notification | PostedResponse
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str, levels: int = MAX_LEVELS) -> Any:
     """
     The JSON value that ``text`` holds; ValueError says what is wrong with it.
 
     Refused as well: non-finite numbers (``1e999`` too), integers of more than ``MAX_INTEGER_DIGITS``
-    digits, more than ``MAX_DEPTH`` levels, and lone surrogates, which have no UTF-8 form. Of equal
-    keys in one object the last counts, as in every JSON reader that a client may use.
+    digits, more than ``levels`` arrays and objects within each other, and lone surrogates, which have
+    no UTF-8 form. Of equal keys in one object the last counts, as in every JSON reader that a client may use.
     """
     try:
         value = _DECODER.decode(text)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    if _is_deeper_than(MAX_DEPTH, value):
-        raise ValueError(_TOO_DEEP)
+        raise _too_deep(levels) from None
+    if _is_deeper_than(levels, value):
+        raise _too_deep(levels)
     if "\\u" in text and _has_lone_surrogate(value):
         raise ValueError("a text holds half of a surrogate pair")
     return value
 
 
-_TOO_DEEP = f"it is nested more than {MAX_DEPTH} levels deep"
+def _too_deep(levels: int) -> ValueError:
+    return ValueError(f"it is nested more than {levels} levels deep")
 
 
 def _integer(text: str) -> int:
@@ -114,10 +115,12 @@ def _has_lone_surrogate(value: Any) -> bool:
     return False
 
 
-def parse_body(body: bytes) -> Any:
+def parse_body(body: bytes, levels: int = MAX_LEVELS) -> Any:
     """The JSON value of a request body; ProtocolError -32700 otherwise."""
+    if not body:
+        raise _parse_error("it is empty, as every body without a Content-Length is to a WSGI server")
     try:
-        return parse_json(body.decode())
+        return parse_json(body.decode(), levels)
     except UnicodeDecodeError:
         raise _parse_error("it is not UTF-8") from None
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""One POST -> one reply, in both eras, over the port that the shell fills (protocol.md, sections 3, 6 and 8)."""
+"""One POST -> a reply or a stream, in both eras, over the port that the shell fills (protocol.md, 3, 6 and 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,21 +33,26 @@ from sezzlee_mcp.protocol.jsonrpc import (
     read_message,
     readable_id,
 )
+from sezzlee_mcp.protocol.limits import Limits
 from sezzlee_mcp.protocol.metatools import INSTRUCTIONS, MetaTool, definitions
+from sezzlee_mcp.protocol.subscriptions import Subscription, subscribe
+from sezzlee_mcp.protocol.traces import CallTrace
 
 # Publishing moves the generation stamp of the definitions and nothing else in them, so a minute of age is harmless.
 _CACHING = {"ttlMs": 60_000, "cacheScope": "private"}
-_CAPABILITIES: dict[str, Any] = {"tools": {}}
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
 
 class Host(Protocol):
     """
-    What the shell does for one caller, at one generation.
+    What the shell does for one caller, at one generation, and how much it reads of what the caller sends.
 
     ``search``, ``load`` and ``invoke`` may raise CallError; ``refuse`` makes the result of it. Any other
-    exception is a bug, which ``handle`` lets pass.
+    exception is a bug, which ``handle`` lets pass. ``trace`` is told of each call of a meta-tool, once it is answered.
     """
+
+    @property
+    def limits(self) -> Limits: ...
 
     def generation(self) -> int: ...
 
@@ -59,15 +64,18 @@ class Host(Protocol):
 
     def refuse(self, error: CallError) -> ToolResult: ...
 
+    def trace(self, trace: CallTrace) -> None: ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerInfo:
-    """What a client and its agent are told about this server."""
+    """What a client and its agent are told about this server; ``listens`` says that it can hold streams open."""
 
     name: str = "sezzlee_mcp"
     title: str = "API operations"
     version: str = __version__
     instructions: str = INSTRUCTIONS
+    listens: bool = False
 
     def to_json(self) -> dict[str, str]:
         return {"name": self.name, "title": self.title, "version": self.version}
@@ -76,16 +84,16 @@ class ServerInfo:
 _OWN_INFO = ServerInfo()
 
 
-def handle(inbound: Inbound, host: Host, info: ServerInfo = _OWN_INFO) -> Reply:
+def handle(inbound: Inbound, host: Host, info: ServerInfo = _OWN_INFO) -> Reply | Subscription:
     """
-    The reply to a POST from a known caller (rungs 6 to 20).
+    The reply to a POST from a known caller (rungs 6 to 20), or the event stream that answers it.
 
     What the client did wrong is part of the reply. An exception is a crash of the host's: the caller
     logs it and answers ``internal_error``.
     """
     try:
         require_json_exchange(inbound.headers)
-        document = parse_body(inbound.body)
+        document = parse_body(inbound.body, host.limits.levels)
     except ProtocolError as error:
         return error_reply(error)
     try:
@@ -94,7 +102,7 @@ def handle(inbound: Inbound, host: Host, info: ServerInfo = _OWN_INFO) -> Reply:
         return error_reply(error, readable_id(document))
 
 
-def _reply_to_document(document: Any, headers: Mapping[str, str], host: Host, info: ServerInfo) -> Reply:
+def _reply_to_document(document: Any, headers: Mapping[str, str], host: Host, info: ServerInfo) -> Reply | Subscription:
     message = read_message(document)
     version = header_value(headers, VERSION_HEADER)
     match message:
@@ -112,12 +120,15 @@ def _reply_to_document(document: Any, headers: Mapping[str, str], host: Host, in
             return _modern_reply(message, headers, host, info)
 
 
-def _modern_reply(request: Request, headers: Mapping[str, str], host: Host, info: ServerInfo) -> Reply:
+def _modern_reply(request: Request, headers: Mapping[str, str], host: Host, info: ServerInfo) -> Reply | Subscription:
     require_meta(request.params)
     require_matching_headers(request, headers)
     require_modern(header_value(headers, VERSION_HEADER) or "")
+    meta = {_SERVER_INFO: info.to_json()}
+    if request.method == "subscriptions/listen" and info.listens:
+        return subscribe(request, headers, meta)
     result = _modern_result(request, host, info)
-    return result_reply(request.id, {"resultType": "complete", **result, "_meta": {_SERVER_INFO: info.to_json()}})
+    return result_reply(request.id, {"resultType": "complete", **result, "_meta": meta})
 
 
 def _modern_result(request: Request, host: Host, info: ServerInfo) -> dict[str, Any]:
@@ -154,7 +165,7 @@ def _legacy_result(request: Request, host: Host, info: ServerInfo) -> dict[str, 
 def _discover(info: ServerInfo) -> dict[str, Any]:
     return {
         "supportedVersions": list(MODERN_VERSIONS),
-        "capabilities": _CAPABILITIES,
+        "capabilities": {"tools": {"listChanged": True} if info.listens else {}},
         "instructions": info.instructions,
     }
 
@@ -162,7 +173,7 @@ def _discover(info: ServerInfo) -> dict[str, Any]:
 def _initialize(params: Mapping[str, Any], info: ServerInfo) -> dict[str, Any]:
     return {
         "protocolVersion": negotiated_version(params),
-        "capabilities": _CAPABILITIES,
+        "capabilities": {"tools": {}},  # a change could not be told: there is no stream that a client may open
         "serverInfo": info.to_json(),
         "instructions": info.instructions,
     }
@@ -176,10 +187,16 @@ def _list_tools(params: Mapping[str, Any], host: Host) -> dict[str, Any]:
 
 def _call_tool(params: Mapping[str, Any], host: Host) -> dict[str, Any]:
     tool, arguments = _read_tool_call(params)
+    call, result = None, None
     try:
-        result = _dispatch(bind(tool, arguments), host)
+        call = bind(tool, arguments, host.limits)
+        result = _dispatch(call, host)
     except CallError as error:
         result = host.refuse(error)
+    finally:
+        meta = params.get("_meta")
+        told = meta if isinstance(meta, dict) else {}
+        host.trace(CallTrace.of(tool, arguments, call=call, result=result, meta=told))
     failed = {"isError": True} if result.is_error else {}
     return {"content": [{"type": "text", "text": result.text}], **failed}
 

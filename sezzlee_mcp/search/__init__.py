@@ -1,23 +1,43 @@
 """Query -> ranked names, and cards (search.md). Pure: imports neither Django nor DRF."""
 
-from sezzlee_mcp.search.bm25 import rank
+from sezzlee_mcp.search.builtin import BuiltInRanker
 from sezzlee_mcp.search.cards import card, detail
-from sezzlee_mcp.search.index import DocumentTokens, Index, weigh
-from sezzlee_mcp.search.ranker import Ranking, is_ranked, read_ranking
-from sezzlee_mcp.search.results import Audience, Found, find, narrow
+from sezzlee_mcp.search.cases import Case, CasesUnreadable, read_cases, write_cases
+from sezzlee_mcp.search.evaluation import Outcome, Scores, differing, judge
+from sezzlee_mcp.search.index import DocumentTokens, Field, Index, weigh
+from sezzlee_mcp.search.ranker import RANKERS, Ranking, is_ranked, read_ranking
+from sezzlee_mcp.search.results import Audience, Found, Ranked, narrow
+from sezzlee_mcp.search.score import Gain, Hit, Score
+from sezzlee_mcp.search.verbs import ENGLISH, KINDS, Verbs
 
 __all__ = [
+    "ENGLISH",
+    "KINDS",
+    "RANKERS",
     "Audience",
+    "BuiltInRanker",
+    "Case",
+    "CasesUnreadable",
     "DocumentTokens",
+    "Field",
     "Found",
+    "Gain",
+    "Hit",
     "Index",
+    "Outcome",
+    "Ranked",
     "Ranking",
+    "Score",
+    "Scores",
+    "Verbs",
     "card",
     "detail",
-    "find",
+    "differing",
     "is_ranked",
+    "judge",
     "narrow",
-    "rank",
+    "read_cases",
     "read_ranking",
     "weigh",
+    "write_cases",
 ]

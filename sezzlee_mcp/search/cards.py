@@ -5,6 +5,7 @@ from typing import Any
 
 CARD_DESCRIPTION_CHARS = 160
 ELLIPSIS = "\u2026"
+BYTES_PER_TOKEN = 4  # of JSON with English texts, roughly, by the tokenizers of current models
 
 _LOADED_MEMBERS = ("name", "description", "inputSchema", "outputSchema", "annotations")
 _INTEGER_LIKE = re.compile(r"0|[1-9][0-9]*")
@@ -25,6 +26,11 @@ def detail(loaded: dict[str, Any], *, auth_uncertain: bool = False) -> dict[str,
     version = {"version": loaded["version"]} if "version" in loaded else {}
     members = {name: loaded[name] for name in _LOADED_MEMBERS if name in loaded}
     return {**members, **_flags(loaded, auth_uncertain=auth_uncertain), **version}
+
+
+def estimated_tokens(size_bytes: int) -> int:
+    """About how many tokens of a model's context JSON of this size takes: no tokenizer is asked."""
+    return -(-size_bytes // BYTES_PER_TOKEN)
 
 
 def _flags(loaded: dict[str, Any], *, auth_uncertain: bool) -> dict[str, bool]:

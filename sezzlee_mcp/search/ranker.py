@@ -1,11 +1,22 @@
-"""What a host's own ranker answered -> names that can be used (search.md, "Replaceable ranker")."""
+"""The built-in rankers, and what a host's own answered -> names that can be used (search.md, "Replaceable ranker")."""
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sezzlee_mcp.search.bm25 import contract
+from sezzlee_mcp.search.builtin import BuiltInRanker
+from sezzlee_mcp.search.fielded import fielded
+from sezzlee_mcp.search.index import Index
 from sezzlee_mcp.search.tokens import tokenize
+from sezzlee_mcp.search.verbs import Verbs
+
+# By its name, what makes a ranker of an index; the verbs are those of the language that agents search in.
+RANKERS: Mapping[str, Callable[[Index, Verbs], BuiltInRanker]] = {
+    "contract": lambda index, verbs: contract(index),
+    "fielded": fielded,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +30,10 @@ class Ranking:
     names: tuple[str, ...]
     unknown: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
+
+    def among(self, names: Container[str]) -> Iterator[str]:
+        """Those of ``names`` that it has, in its order."""
+        return (name for name in self.names if name in names)
 
 
 def is_ranked(query: str) -> bool:

@@ -1,18 +1,20 @@
 """Ranked names -> what one caller gets of them (search.md, "After ranking, in this order")."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import islice
 from typing import Self
 
 from sezzlee_mcp.folding import fold
-from sezzlee_mcp.search.bm25 import rank
 from sezzlee_mcp.search.index import Index
 
 TAG_VOCABULARY_LIMIT = 200
 
+# Those of some names that a query finds, best first: what a caller may not see is not worth putting in order.
+Ranked = Callable[[Set[str]], Iterable[str]]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class Audience:
     """
     The part of a catalog that one caller may see, the same for all of their searches.
@@ -27,8 +29,8 @@ class Audience:
     @classmethod
     def of(cls, index: Index, names: Set[str]) -> Self:
         """The audience of a caller who may see exactly the tools ``names``, all of which the index knows."""
-        tags = {tag for carried in {index.tags[name] for name in names} for tag in carried}
-        return cls(names=names, tags=tuple(sorted(tags)) if 0 < len(tags) <= TAG_VOCABULARY_LIMIT else None)
+        tags = sorted(tag for tag, carriers in index.tagged.items() if not carriers.isdisjoint(names))
+        return cls(names=names, tags=tuple(tags) if 0 < len(tags) <= TAG_VOCABULARY_LIMIT else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +42,21 @@ class Found:
     tags: tuple[str, ...] | None
 
 
-def find(index: Index, audience: Audience, query: str, *, tags: Iterable[str] = (), limit: int) -> Found:
-    """The best ``limit`` tools for ``query`` that carry every one of ``tags`` and that the audience may see."""
-    return narrow(index, audience, rank(index, query), tags=tags, limit=limit)
+def narrow(
+    index: Index,
+    audience: Audience,
+    ranked: Ranked,
+    *,
+    tags: Iterable[str] = (),
+    limit: int,
+    admitted: Callable[[Iterable[str]], Iterator[str]] = iter,
+) -> Found:
+    """
+    The best ``limit`` tools of a ranking that carry every one of ``tags`` and that the audience may see.
 
-
-def narrow(index: Index, audience: Audience, ranked: Iterable[str], *, tags: Iterable[str] = (), limit: int) -> Found:
-    """The same of names that are ranked already, all of which the index knows; their order stays."""
-    wanted = {fold(tag) for tag in tags}
-    shown = (name for name in ranked if wanted.issubset(index.tags[name]) and name in audience.names)
-    return Found(names=tuple(islice(shown, limit)), total=len(audience.names), tags=audience.tags)
+    The ranking's order stays. ``admitted`` has the last word: it is asked about no more names than it takes.
+    """
+    names = audience.names
+    for tag in {fold(tag) for tag in tags}:
+        names = names & index.tagged.get(tag, frozenset())
+    return Found(names=tuple(islice(admitted(ranked(names)), limit)), total=len(audience.names), tags=audience.tags)

@@ -1,4 +1,6 @@
+import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -6,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sezzlee_mcp.canonical import canonical_json
+from sezzlee_mcp.canonical import canonical_json, digest
 from sezzlee_mcp.catalog import (
     Candidate,
     Curation,
@@ -20,8 +22,8 @@ from sezzlee_mcp.catalog import (
     Tool,
     compile_catalog,
 )
-from sezzlee_mcp.catalog.tools import version_of
-from sezzlee_mcp.openapi.descriptors import AuthFacts, Descriptor, Endpoint, Response
+from sezzlee_mcp.catalog.compile import COMPILER
+from sezzlee_mcp.openapi.descriptors import AuthFacts, Descriptor, Endpoint, Outline, Response
 from tests.catalog.making import EVERYTHING, codes, json_body, operation, parameter, staffed
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
@@ -90,7 +92,9 @@ def test_operation_becomes_a_tool() -> None:
         "outputSchema": {"type": "object"},
         "annotations": {"title": "One order", "readOnlyHint": True, "idempotentHint": True},
     }
-    assert tool.loaded == {**loaded, "version": version_of(loaded)}
+    canonical = json.dumps(loaded, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    assert tool.loaded == {**loaded, "version": hashlib.sha256(canonical).hexdigest()[:16]}
+    assert tool.loaded_bytes == len(canonical_json(tool.loaded))
     assert tool.document == SearchDocument(
         name="orders_retrieve",
         description="Fetches one order.",
@@ -98,10 +102,11 @@ def test_operation_becomes_a_tool() -> None:
         tags=("orders",),
         route="/orders/{id}/",
         parameters=("id", "The order's number.", "filter", "filter.status"),
+        method="GET",
     )
     assert tool.template.argument_names == ("id", "filter")
     assert tool.auth == AuthFacts(anonymous="no", policies=("perm:shop.view_order",))
-    assert (tool.operation, tool.budget_bytes) == (RETRIEVE.key, None)
+    assert (tool.operation, tool.template.budget_bytes) == (RETRIEVE.key, None)
     assert candidate == Candidate(
         tools=(tool,),
         selected=(RETRIEVE.key,),
@@ -126,6 +131,7 @@ def test_staff_choices_reach_the_tool() -> None:
         tags=("Desk", "desk"),
         search_terms=(),
         budget_bytes=1000,
+        deadline_seconds=2.5,
     )
     tool = only(compile_catalog([RETRIEVE], curation))
     assert (tool.name, tool.loaded["name"], tool.document.name) == ("get_order",) * 3
@@ -137,7 +143,7 @@ def test_staff_choices_reach_the_tool() -> None:
         "openWorldHint": False,
     }
     assert (tool.document.tags, tool.document.search_terms) == (("Desk",), ())
-    assert tool.budget_bytes == 1000
+    assert (tool.template.budget_bytes, tool.template.deadline_seconds) == (1000, 2.5)
 
 
 def test_deprecated_operation_gives_a_deprecated_tool() -> None:
@@ -237,6 +243,33 @@ def test_equal_inputs_are_taken_over_with_their_findings() -> None:
         "synthetic_body_argument",
         "tool_over_budget",
     }
+
+
+def test_only_descriptors_of_unknown_tools_are_read() -> None:
+    descriptors = {one.key: one for one in (RETRIEVE, IMPORT, BROKEN)}
+    outlines = [Outline.from_json(one.to_json()) for one in descriptors.values()]
+    digests = {key: digest(one.to_json()) for key, one in descriptors.items()}
+    asked: set[str] = set()
+
+    def read(keys: Collection[str]) -> list[Descriptor]:
+        asked.update(keys)
+        return [descriptors[key] for key in keys]
+
+    curation = staffed(RETRIEVE.key, description="Other.")
+    first = compile_catalog(descriptors.values(), EVERYTHING)
+    second = compile_catalog(outlines, curation, known=known(first), digests=digests, read=read)
+
+    assert second == compile_catalog(descriptors.values(), curation)
+    assert asked == {RETRIEVE.key, BROKEN.key}  # what was refused before is no tool that could be taken over
+
+
+def test_new_compiler_compiles_everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = compile_catalog([RETRIEVE, IMPORT], EVERYTHING)
+    monkeypatch.setattr("sezzlee_mcp.catalog.compile.COMPILER", COMPILER + 1)
+    second = compile_catalog([RETRIEVE, IMPORT], EVERYTHING, known=known(first))
+
+    assert {tool.input_digest for tool in second.tools}.isdisjoint(known(first))
+    assert [tool.content_digest for tool in second.tools] == [tool.content_digest for tool in first.tools]
 
 
 def test_common_budget_is_no_input_of_a_tool() -> None:

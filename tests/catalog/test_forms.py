@@ -77,6 +77,40 @@ def test_form_that_holds_itself_ends() -> None:
     assert member == Member(name="child", type="object", members=(Member(name="child", type="any"),))
 
 
+def test_form_of_objects_that_refer_to_each_other_is_opened_level_by_level_up_to_its_bound() -> None:
+    names = [f"Part{number}" for number in range(20)]
+    node = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
+    definitions = {name: {**node, "description": name} for name in names}
+    members = template(form({"part": {"$ref": "#/$defs/Part0"}}, notation="drf", more={"$defs": definitions})).form
+    levels = []
+    while members:
+        levels.append((len(members), sum(member.type == "object" for member in members)))
+        members = tuple(inner for member in members for inner in member.members)
+    assert levels == [(1, 1), (20, 19), (380, 29), (580, 0)]
+
+
+def test_objects_of_a_form_are_opened_twenty_levels_deep() -> None:
+    definitions = {
+        f"Level{level}": {"type": "object", "properties": {"next": {"$ref": f"#/$defs/Level{level + 1}"}}}
+        for level in range(300)
+    }
+    fields = {"next": {"$ref": "#/$defs/Level0"}}
+    members = template(form(fields, notation="drf", more={"$defs": {**definitions, "Level300": STRING}})).form
+    types = []
+    while members:
+        types += [member.type for member in members]
+        members = tuple(inner for member in members for inner in member.members)
+    assert types == ["object"] * 20 + ["any"]
+
+
+def test_object_that_two_fields_share_is_opened_in_both() -> None:
+    address = {"type": "object", "properties": {"city": STRING}}
+    fields = {name: {"$ref": "#/$defs/Address"} for name in ("from", "to")}
+    assert template(form(fields, notation="drf", more={"$defs": {"Address": address}})).form == tuple(
+        Member(name=name, type="object", members=(Member(name="city", type="string"),)) for name in ("from", "to")
+    )
+
+
 def test_boolean_of_a_form_keeps_the_default_of_the_backend() -> None:
     body = form({"a": BOOLEAN, "b": BOOLEAN, "c": STRING}, defaults={"a": True, "c": "x"})
     assert template(body).form == (

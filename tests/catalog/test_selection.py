@@ -100,37 +100,44 @@ def test_most_specific_marker_wins(highest: int, decides: bool) -> None:
         rules=(SelectionRule(include=said["rule"]),) if "rule" in present else (),
         exposed_by_default=said["default"],
     )
-    beneath = not decides if highest == 0 else decides
-    assert select(descriptor, curation) == Selection(included=decides, source=LEVELS[highest][1], beneath=beneath)
+    source = LEVELS[highest][1]
+    expected = Selection(
+        included=decides,
+        source=source,
+        beneath=not decides if source is Source.STAFF else decides,
+        rules=curation.rules if source is Source.RULE else (),
+    )
+    assert select(descriptor, curation) == expected
 
 
 @pytest.mark.parametrize(
-    ("rules", "included"),
+    ("rules", "deciding"),
     [
-        ([rule("include", "/api/**")], True),
-        ([rule("include", "/other/**")], None),
-        ([rule("include", method="get")], True),
-        ([rule("include", method="POST")], None),
-        ([rule("include", "/api/**", "Get")], True),
-        ([rule("include", "/api/**", "DELETE")], None),
-        ([rule("exclude"), rule("include", "/api/**")], True),
-        ([rule("include"), rule("exclude", method="GET")], False),
-        ([rule("exclude", "/api/**"), rule("include", "/api/**", "GET")], True),
-        ([rule("exclude", "/api/**"), rule("exclude", method="GET")], False),
-        ([rule("include", "/api/**"), rule("include", "/api/orders/**")], True),
+        ([rule("include", "/api/**")], [0]),
+        ([rule("include", "/other/**")], []),
+        ([rule("include", method="get")], [0]),
+        ([rule("include", method="POST")], []),
+        ([rule("include", "/api/**", "Get")], [0]),
+        ([rule("include", "/api/**", "DELETE")], []),
+        ([rule("exclude"), rule("include", "/api/**")], [1]),
+        ([rule("include"), rule("exclude", method="GET")], [1]),
+        ([rule("exclude", "/api/**"), rule("include", "/api/**", "GET")], [1]),
+        ([rule("exclude", "/api/**"), rule("exclude", method="GET")], [0, 1]),
+        ([rule("include", "/api/**"), rule("include", "/api/orders/**")], [0, 1]),
     ],
 )
-def test_rule_that_names_more_fields_wins_in_any_order(rules: list[SelectionRule], included: bool | None) -> None:
+def test_rule_that_names_more_fields_wins_in_any_order(rules: list[SelectionRule], deciding: list[int]) -> None:
+    decided = tuple(rules[place] for place in deciding)
     expected = (
-        Selection(included=False, source=Source.DEFAULT, beneath=False)
-        if included is None
-        else Selection(included=included, source=Source.RULE, beneath=included)
+        Selection(included=decided[0].include, source=Source.RULE, beneath=decided[0].include, rules=decided)
+        if decided
+        else Selection(included=False, source=Source.DEFAULT, beneath=False)
     )
     assert {select(ORDER, Curation(rules=order)) for order in permutations(rules)} == {expected}
 
 
 def test_exclude_wins_among_equal_rules_and_is_reported() -> None:
-    rules = (rule("include", "/api/**"), rule("exclude", "/api/orders/**"))
+    rules = (rule("exclude", "/api/orders/**"), rule("include", "/api/**"))
     ambiguous = Diagnostic(
         code="ambiguous_selection",
         severity=Severity.WARNING,
@@ -139,7 +146,7 @@ def test_exclude_wins_among_equal_rules_and_is_reported() -> None:
         "(exclude * /api/orders/**, include * /api/**); exclude wins.",
         operation=KEY,
     )
-    expected = Selection(included=False, source=Source.RULE, beneath=False, diagnostics=(ambiguous,))
+    expected = Selection(included=False, source=Source.RULE, beneath=False, rules=rules, diagnostics=(ambiguous,))
     assert {select(ORDER, Curation(rules=order)) for order in permutations(rules)} == {expected}
 
 

@@ -168,6 +168,32 @@ def test_member_body_must_be_one_that_the_form_carries() -> None:
     assert found(compiled(drf, member, family_parameter="method")) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "keyword"),
+    [
+        ({"type": "objec"}, "type"),
+        ({"properties": []}, "properties"),
+        ({"required": 5}, "required"),
+        ({"$defs": []}, "$defs"),
+        ({"properties": {"a": {"type": "strin"}}}, "type"),
+        ({"properties": {"a": {"anyOf": 3}}}, "anyOf"),
+        ({"properties": {"a": {"items": {"enum": 5}}}}, "enum"),
+        ({"properties": {"a": 5}}, "properties"),
+    ],
+)
+def test_member_body_that_is_no_schema_costs_its_member_alone(said: dict[str, Any], keyword: str) -> None:
+    broken = variant("broken", hidden("kind", "x"), hidden("a", 1), body={"type": "object", **said})
+    sound = variant("sound", hidden("kind", "y"), body={"type": "object", "properties": {"a": {}}})
+
+    made = compiled(operation("POST", parameters=(parameter("kind"),)), broken, sound, family_parameter="kind")
+
+    assert [tool.name for tool in made.tools] == ["sound"]
+    assert [one.message for one in made.diagnostics if one.code == "variant_body_invalid"] == [
+        "Variant broken: The body of this family member cannot be used: JSON Schema does not allow what it says under "
+        f"{keyword}."
+    ]
+
+
 def test_members_must_resolve_their_own_records_only() -> None:
     body = json_body({"type": "object", "properties": {"note": STRING}})
     dispatch = replace(DISPATCH, body=body)

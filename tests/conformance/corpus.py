@@ -2,19 +2,18 @@
 Runs the public conformance corpus: ``python -m tests.conformance.corpus [-v]`` from the root of the repository.
 
 Every fixture is ``{kind, description, input, expected}``. Each kind has a module here whose ``run(fixture)`` gives
-the actual and the expected value. Exit status 0 says that every kind of ``REQUIRED`` is complete but for the
-fixtures that are pending, 1 that it is not, 2 that there is no corpus.
+the actual and the expected value. Exit status 0 says that every kind of ``RUNNERS`` is complete but for the
+fixtures that are pending and that no other kind is there, 1 that it is not, 2 that there is no corpus.
 """
 
 import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,22 +34,10 @@ RUNNERS = {
     "error-mapping": "errors",
 }
 
-REQUIRED = (
-    "search",
-    "ranked-search",
-    "card",
-    "detail",
-    "visibility",
-    "naming",
-    "metadata-extraction",
-    "openapi-ingestion",
-    "argument-mapping",
-)
-
 
 def pending(fixture: Mapping[str, Any]) -> str | None:
     """
-    Why a fixture of a required kind need not pass yet; None when it has to.
+    Why a fixture need not pass yet; None when it has to.
 
     Told by what the fixture holds, not by its file's name, which another folder chooses for itself.
     """
@@ -91,10 +78,6 @@ def cases(corpus: Path) -> dict[str, list[Case]]:
     return by_kind
 
 
-def is_built(kind: str) -> bool:
-    return find_spec(f"{__package__}.{RUNNERS[kind]}") is not None
-
-
 def check(case: Case) -> Result:
     """The result of one fixture; an exception is a failure like any other."""
     try:
@@ -117,12 +100,11 @@ def _lines(value: Any) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindReport:
-    """The results of one kind; ``results`` is None when nothing here runs it."""
+    """The results of one kind; ``results`` is None for a kind that nobody knows."""
 
     kind: str
     total: int
     results: tuple[Result, ...] | None
-    is_required: bool
 
     @property
     def passed(self) -> int:
@@ -140,8 +122,8 @@ class KindReport:
 
     def _remark(self) -> str:
         if self.results is None:
-            return " (not built)" if self.kind in RUNNERS else " (unknown kind)"
-        return " (no fixture)" if self.is_required and not self.results else ""
+            return " (unknown kind)"
+        return "" if self.results else " (no fixture)"
 
     def _result_lines(self, result: Result, *, verbose: bool) -> Iterator[str]:
         if result.problem is None:
@@ -155,18 +137,7 @@ def reports(by_kind: Mapping[str, list[Case]]) -> Iterator[KindReport]:
     """One report for each kind of the corpus, then one for each kind that nobody knows."""
     for kind in (*RUNNERS, *sorted(set(by_kind) - set(RUNNERS))):
         found = by_kind.get(kind, [])
-        runs = kind in RUNNERS and is_built(kind)
-        yield KindReport(
-            kind=kind,
-            total=len(found),
-            results=tuple(map(check, found)) if runs else None,
-            is_required=kind in REQUIRED,
-        )
-
-
-def is_accepted(made: Iterable[KindReport]) -> bool:
-    """Whether no kind is unknown and every required one is complete."""
-    return all(report.kind in RUNNERS and (report.is_complete or not report.is_required) for report in made)
+        yield KindReport(kind=kind, total=len(found), results=tuple(map(check, found)) if kind in RUNNERS else None)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -180,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
     made = list(reports(cases(corpus)))
     for report in made:
         print("\n".join(report.lines(verbose=options.verbose)))  # noqa: T201 - this is the command's output
-    return 0 if is_accepted(made) else 1
+    return 0 if all(report.is_complete for report in made) else 1
 
 
 if __name__ == "__main__":

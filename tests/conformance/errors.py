@@ -3,7 +3,6 @@ Fixtures of kind error-mapping: a backend's answer, or a failure of our own -> t
 
 A message that the backend's body holds must come through as it is; so must one that the fixture hands in. Of any other,
 which this project writes itself, only that is compared. ``continuation`` is additional here and left out.
-Not built yet, and failed as such: deadlines.
 """
 
 import json
@@ -68,6 +67,8 @@ def _own_failure(given: dict[str, Any]) -> CallError:
                 FieldProblem(name=field["name"], message=field["message"]) for field in given.get("narrowing", [])
             )
             return messages.response_too_large(given["bytes"], given["limit"], shape_of(given["payload"]), narrowing)
+        case "invoke_timeout":
+            return messages.invoke_timeout(given["limitMs"] / 1000)
         case "tool_changed":
             return messages.tool_changed(given["tool"])
         case "file_too_large":
@@ -75,5 +76,7 @@ def _own_failure(given: dict[str, Any]) -> CallError:
         case "file_unresolved":
             file = FileArgument(argument=given["field"], field=given["field"], source="ref", content="")
             return unresolved(file, is_unavailable=given["reason"] == "unavailable")
+        case "invoke_timeout":
+            return messages.invoke_timeout(given["limitMs"] / 1000)
         case code:
             raise NotImplementedError(f"not built: {code}")

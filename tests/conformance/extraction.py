@@ -20,23 +20,28 @@ _CARRIED = "credential_parameter_ignored"  # a parameter that a security scheme 
 
 def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
     given, expected = fixture["input"], _comparable(fixture["expected"])
-    resolves_files = "files" in fixture or "files" in given
     if refused := _lowering_refusals(given):
         return {"error": refused[0]}, expected
-    descriptor = _descriptor(given)
-    curation = Curation(
-        exposed_by_default=True,
-        operations={descriptor.key: _curation(given)},
-        fill_sources=frozenset(_fill_sources(given)),
-        resolves_files=resolves_files,
-    )
-    candidate = compile_catalog([descriptor], curation)
+    candidate = compile_catalog(*compiled_from(fixture))
     if refused := _dropped(candidate.diagnostics):
         return {"error": refused[0]}, expected
     tools = {tool.name: _comparable(_extracted(tool)) for tool in candidate.tools}
     if "variants" not in given:
         return next(iter(tools.values())), expected
     return {"tools": [tools[variant["name"]] for variant in given["variants"]]}, expected
+
+
+def compiled_from(fixture: dict[str, Any]) -> tuple[list[Descriptor], Curation]:
+    """The descriptor of a fixture and what is said of it, as a compile reads them."""
+    given = fixture["input"]
+    descriptor = _descriptor(given)
+    curation = Curation(
+        exposed_by_default=True,
+        operations={descriptor.key: _curation(given)},
+        fill_sources=frozenset(_fill_sources(given)),
+        resolves_files="files" in fixture or "files" in given,
+    )
+    return [descriptor], curation
 
 
 def _dropped(diagnostics: tuple[Diagnostic, ...]) -> list[str]:

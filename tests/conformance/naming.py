@@ -15,13 +15,18 @@ _MODES = {"always": PrefixMode.ALWAYS, "onCollision": PrefixMode.ON_COLLISION, "
 
 
 def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
+    descriptors, curation = named_from(fixture)
+    return answer(name_operations(descriptors, curation), descriptors), fixture["expected"]
+
+
+def named_from(fixture: dict[str, Any]) -> tuple[list[Descriptor], Curation]:
+    """The operations of a fixture, whose names the code declares, and what the settings say."""
     given = fixture["input"]
-    descriptors = [_descriptor(endpoint) for endpoint in given["endpoints"]]
     curation = Curation(
         prefix_mode=_MODES[given.get("prefixMode", "always")],
         prefixes=given.get("hostPrefixes", {}),
     )
-    return _answer(name_operations(descriptors, curation), descriptors), fixture["expected"]
+    return [_descriptor(endpoint) for endpoint in given["endpoints"]], curation
 
 
 def _descriptor(endpoint: dict[str, Any]) -> Descriptor:
@@ -39,7 +44,8 @@ def _descriptor(endpoint: dict[str, Any]) -> Descriptor:
     )
 
 
-def _answer(naming: Naming, descriptors: list[Descriptor]) -> dict[str, Any]:
+def answer(naming: Naming, descriptors: list[Descriptor]) -> dict[str, Any]:
+    """The names in the order of the operations, or the code of the first refusal."""
     refused = [found.code for found in naming.diagnostics if found.severity is Severity.DROPPED]
     if refused:
         return {"error": refused[0]}

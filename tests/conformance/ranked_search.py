@@ -1,28 +1,32 @@
 """Fixtures of kind ranked-search: tools, a query and a ranker's answer -> names in order, and what was dropped."""
 
+from functools import partial
 from typing import Any
 
-from sezzlee_mcp.search import Audience, Ranking, is_ranked, narrow, rank, read_ranking
+from sezzlee_mcp.search import Audience, is_ranked, narrow, read_ranking
+from sezzlee_mcp.search.bm25 import contract
 from tests.conformance.search import NO_LIMIT, index_of
 
 
 def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
     given = fixture["input"]
     index = index_of(given["tools"])
-    try:
-        ranking, is_fallback = read_ranking(given["rankerAnswer"], index.tags), False
-    except ValueError:
-        ranking, is_fallback = Ranking(names=rank(index, given["query"])), True
-    if not is_ranked(given["query"]):
-        ranking, is_fallback = Ranking(names=rank(index, given["query"])), False
+    ranked, is_fallback, dropped = partial(contract(index).rank, given["query"]), False, {}
+    if is_ranked(given["query"]):
+        try:
+            ranking = read_ranking(given["rankerAnswer"], index.documents)
+        except ValueError:
+            is_fallback = True
+        else:
+            ranked = ranking.among
+            dropped = {"unknown": list(ranking.unknown), "duplicate": list(ranking.repeated)}
     found = narrow(
         index,
-        Audience.of(index, frozenset(index.names)),
-        ranking.names,
+        Audience.of(index, index.documents.keys()),
+        ranked,
         tags=given.get("tags") or (),
         limit=given.get("limit", NO_LIMIT),
     )
-    dropped = {"unknown": list(ranking.unknown), "duplicate": list(ranking.repeated)}
     return {
         "names": list(found.names),
         "fallback": is_fallback,

@@ -1,10 +1,12 @@
 """Fixtures of kind search: tools and a query -> names in order."""
 
+from functools import partial
 from typing import Any
 
 from sezzlee_mcp.catalog.compile import _searched_parameters
 from sezzlee_mcp.catalog.tools import Member, SearchDocument, Slot, Template
-from sezzlee_mcp.search import Audience, Index, find, weigh
+from sezzlee_mcp.search import Audience, Index, narrow, weigh
+from sezzlee_mcp.search.bm25 import contract
 
 NO_LIMIT = 1_000
 
@@ -12,10 +14,10 @@ NO_LIMIT = 1_000
 def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
     given = fixture["input"]
     index = index_of(given["tools"])
-    found = find(
+    found = narrow(
         index,
-        Audience.of(index, frozenset(index.names)),
-        given["query"],
+        Audience.of(index, index.documents.keys()),
+        partial(contract(index).rank, given["query"]),
         tags=given.get("tags") or (),
         limit=given.get("limit", NO_LIMIT),
     )

@@ -24,6 +24,17 @@ def test_users_of_the_fixture_are_those_that_the_demo_tells(shop):
     assert tokens == {account.username: account.token for account in ACCOUNTS}
 
 
+@pytest.mark.parametrize("scheme", ["Token", "Bearer"])
+def test_token_opens_shop_and_endpoint_under_either_name(shop, client, scheme):
+    headers = {"Authorization": f"{scheme} alice-demo-token"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+    assert client.get("/api/me/", headers=headers).json()["username"] == "alice"
+    assert client.post("/mcp", message, "application/json", headers=headers).json()["result"] == {}
+    wrong = client.post("/mcp", message, "application/json", headers={"Authorization": f"{scheme} wrong"})
+    assert (wrong.status_code, wrong["WWW-Authenticate"]) == (401, "Token")
+
+
 @pytest.mark.parametrize("account", ACCOUNTS, ids=lambda account: account.username)
 def test_password_opens_the_shop_by_basic_and_by_session_login(shop, account):
     basic = APIClient()

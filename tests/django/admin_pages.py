@@ -63,18 +63,30 @@ def change_page(key: str) -> str:
 
 def typed(client: Client, url: str, **changes: Any) -> dict[str, Any]:
     """What a browser would send for the form of a page once ``changes`` are typed into it; None empties a field."""
-    form = client.get(url).context["adminform"].form
-    values = {name: form[name].value() for name in form.fields} | changes
-    return {name: value for name, value in values.items() if value not in (None, False)}
+    shown = client.get(url).context
+    form = shown["adminform"].form
+    formsets = [inline.formset for inline in shown["inline_admin_formsets"]]
+    inner = [each for formset in formsets for each in (formset.management_form, *formset.initial_forms)]
+    values = {each.add_prefix(name): each[name].value() for each in (form, *inner) for name in each.fields}
+    values |= {"_seen": getattr(form, "seen", None)} | changes
+    return {name: value for name, value in values.items() if value is not None and value is not False}
 
 
 def save(client: Client, url: str, **changes: Any) -> HttpResponse:
     return client.post(url, typed(client, url, **changes))
 
 
-def act(client: Client, action: str, *keys: str) -> HttpResponse:
+def begin(client: Client, action: str, *keys: str) -> HttpResponse:
+    """What comes of an action on operations of the list."""
     chosen = [operation(key).pk for key in keys]
     return client.post(page("operation", "changelist"), {"action": action, "_selected_action": chosen})
+
+
+def act(client: Client, action: str, *keys: str) -> HttpResponse:
+    """The same, and what it shows is saved."""
+    shown = begin(client, action, *keys).context
+    typed = {"operations": shown["form"]["operations"].value(), "seen": shown["form"].digest}
+    return client.post(page("operation", shown["address"]), typed)
 
 
 def tools() -> list[str]:

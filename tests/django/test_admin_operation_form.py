@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,7 +10,6 @@ from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 from pytest_django import Settings
 
 from sezzlee_mcp import publishing
@@ -63,7 +63,12 @@ def test_a_save_becomes_a_revision_that_says_who_and_why(client: Client) -> None
     save(client, change_page(BOOKS), name="find_books", note="Shorter.")
     revision = Revision.objects.latest()
     assert (revision.generation, revision.source, revision.note, str(revision.actor)) == (2, "admin", "Shorter.", "ada")
-    assert revision.changes == {"added": ["find_books"], "removed": ["books_list"], "changed": []}
+    assert [entry["kind"] for entry in revision.changes["entries"]] == ["tool_renamed"]
+
+
+def test_a_save_without_a_note_says_in_its_revision_what_it_is_about(client: Client) -> None:
+    save(client, change_page(BOOKS), name="find_books")
+    assert Revision.objects.latest().note == "operation: GET /books/"
 
 
 def test_the_message_links_to_the_revision(client: Client) -> None:
@@ -104,6 +109,8 @@ def test_every_choice_reaches_the_tool(client: Client) -> None:
         tags=[tag.pk],
         overrides_search_terms="on",
         search_terms="novel\r\n\r\n  short story \r\n",
+        deadline_seconds="2.5",
+        budget_bytes="4096",
     )
     content = ToolContent.objects.get(left_generation=None, operation_key=BOOKS)
     assert (content.name, content.document["tags"], content.document["searchTerms"]) == (
@@ -111,6 +118,7 @@ def test_every_choice_reaches_the_tool(client: Client) -> None:
         ["Shelf"],
         ["novel", "short story"],
     )
+    assert (content.template["deadlineSeconds"], content.template["budgetBytes"]) == (2.5, 4096)
     assert operation(BOOKS).search_terms == ["novel", "short story"]
 
 
@@ -144,6 +152,11 @@ def test_each_field_shows_its_source_and_the_value_beneath(client: Client) -> No
         "description": ("code", "Add a book."),
         "tags": ("code", "Books, New"),
         "search_terms": ("code", "novel"),
+        "read_only_hint": ("default", "not said"),
+        "destructive_hint": ("rule", "no"),
+        "idempotent_hint": ("default", "not said"),
+        "open_world_hint": ("default", "not said"),
+        "family_parameter": ("default", "none"),
     }
 
 
@@ -158,6 +171,7 @@ def test_what_staff_chose_shows_what_it_replaces(client: Client) -> None:
         overrides_tags="on",
         overrides_search_terms="on",
         search_terms="novel",
+        read_only_hint="false",
     )
     assert origins(client, BOOKS) == {
         "exposure": ("staff", "exposed"),
@@ -166,6 +180,11 @@ def test_what_staff_chose_shows_what_it_replaces(client: Client) -> None:
         "description": ("staff", "All books."),
         "tags": ("staff", "Books"),
         "search_terms": ("staff", "none"),
+        "read_only_hint": ("staff", "yes"),
+        "destructive_hint": ("default", "not said"),
+        "idempotent_hint": ("rule", "yes"),
+        "open_world_hint": ("default", "not said"),
+        "family_parameter": ("default", "none"),
     }
 
 
@@ -261,10 +280,19 @@ def test_the_page_shows_the_published_tool(client: Client) -> None:
 @pytest.mark.parametrize(
     ("key", "choices", "reason"),
     [
-        (AUTHORS, {}, "Not exposed. Source: default."),
-        (BOOKS, {"exposure": "exclude"}, "Not exposed. Source: staff."),
-        (CLASH, {"exposure": "include"}, "Dropped: Two arguments would be named body."),
-        (BOOKS, {"absent_since": timezone.now()}, "No tool: the operation is absent from the document."),
+        (AUTHORS, {}, "selection lost Not exposed: EXPOSE_BY_DEFAULT, since no choice, marker, container or rule"),
+        (BOOKS, {"exposure": "exclude"}, "selection lost Not exposed: staff’s choice on its page."),
+        (
+            CLASH,
+            {"exposure": "include"},
+            "compile lost It can be no tool as it is; the last publish dropped it. "
+            "dropped argument_collision Two arguments would be named body.",
+        ),
+        (
+            BOOKS,
+            {"absent_since": datetime(2026, 1, 2, 3, 4, tzinfo=UTC)},
+            "document lost GET /books/ is absent from the document since 2026-01-02 03:04.",
+        ),
     ],
 )
 def test_the_page_says_why_there_is_no_tool(client: Client, key: str, choices: dict[str, Any], reason: str) -> None:
@@ -275,7 +303,7 @@ def test_the_page_says_why_there_is_no_tool(client: Client, key: str, choices: d
 
 def test_the_page_says_that_a_choice_is_not_published_yet(client: Client) -> None:
     Operation.objects.filter(key=AUTHORS).update(exposure="include")
-    assert "No tool of its own" in text_of(client, AUTHORS)
+    assert "publish lost Generation 1 does not hold it" in text_of(client, AUTHORS)
 
 
 def test_facts_and_diagnostics_are_shown_and_not_editable(client: Client) -> None:
@@ -289,7 +317,7 @@ def test_facts_and_diagnostics_are_shown_and_not_editable(client: Client) -> Non
     text = text_of(client, AUTHORS)
     assert "Key: GET /authors/ View: - Operation id: authors_list Container: People" in text
     assert "warning callbacks_ignored &lt;Callbacks&gt;" in text
-    save(client, change_page(AUTHORS), key="GET /other/", container="Other", descriptor="{}")
+    save(client, change_page(AUTHORS), key="GET /other/", container="Other", outline="{}")
     assert (operation(AUTHORS).container, operation(AUTHORS).to_descriptor().route) == ("People", "/authors/")
 
 

@@ -193,14 +193,6 @@ def test_an_action_keeps_chosen_tags(client: Client) -> None:
     assert Revision.objects.latest().note == "1 operation: exposed."
 
 
-def test_an_action_that_would_drop_one_is_refused_as_a_whole(client: Client) -> None:
-    response = act(client, "expose", AUTHORS, CLASH)
-    assert said(response) == [
-        "Nothing was saved, since 1 operation would be no tool. POST /clash/: Two arguments would be named body."
-    ]
-    assert (operation(AUTHORS).exposure, Catalog.objects.generation()) == ("inherit", 1)
-
-
 def test_an_action_is_in_the_history_of_each_operation(client: Client) -> None:
     act(client, "hide", BOOKS)
     text = client.get(page("operation", "history", operation(BOOKS).pk)).content.decode()

@@ -1,5 +1,7 @@
 """What is only read: revisions, diagnostics, and every page for staff who may look and not touch."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -9,7 +11,7 @@ from pytest_django import Settings
 from sezzlee_mcp import publishing
 from sezzlee_mcp.models import Catalog, Diagnostic, Operation, Revision, SelectionRule
 from sezzlee_mcp.sync import sync
-from tests.django.admin_pages import LIBRARY, RULES, act, change_page, operation, page, rows, save
+from tests.django.admin_pages import LIBRARY, RULES, begin, change_page, operation, page, rows, save
 from tests.factories import SelectionRuleFactory, StaffFactory, SuperuserFactory, TagFactory
 
 BOOKS, CREATE = "GET /books/", "POST /books/"
@@ -33,22 +35,70 @@ def log_in(client: Client, *permissions: str) -> None:
 def test_revisions_say_who_published_what_and_why(ada: None, client: Client) -> None:
     save(client, change_page(BOOKS), name="find_books", note="Shorter.")
     second, first = rows(client.get(page("revision", "changelist")))
-    assert [*second[:5], second[6]] == ["2", "1 tool added, 1 tool removed", "Shorter.", "admin", "ada", "2"]
-    assert [*first[:5], first[6]] == ["1", "2 tools added", "-", "sync", "-", "2"]
+    assert [*second[:6], second[7]] == [
+        "2",
+        "1 tool added, 1 tool removed",
+        "1 behavioural",
+        "Shorter.",
+        "admin",
+        "ada",
+        "2",
+    ]
+    assert [*first[:6], first[7]] == ["1", "2 tools added", "2 additive", "-", "sync", "-", "2"]
 
 
 def test_a_revision_lists_its_changes_with_links(ada: None, client: Client) -> None:
-    save(client, change_page(BOOKS), name="find_books")
+    save(client, change_page(BOOKS), name="find_books", description="<b>")
     text = client.get(page("revision", "change", 2)).content.decode()
-    assert f'<li><a href="{change_page(BOOKS)}">find_books</a></li>' in text
-    assert "<li>books_list</li>" in text
+    assert f'<a href="{change_page(BOOKS)}">find_books</a>' in text
+    assert "The tool is called find_books now, and books_list still leads to it." in text
+    assert "description was &quot;All books.&quot; and is &quot;&lt;b&gt;&quot;." in text
     assert 'name="_save"' not in text
+
+
+def test_two_generations_are_compared(ada: None, client: Client) -> None:
+    save(client, change_page(BOOKS), description="Every book.")
+    save(client, change_page(CREATE), exposure="exclude")
+    save(client, change_page(BOOKS), description="")
+
+    def marks(old: int, new: int) -> list[tuple[str, str]]:
+        text = client.get(page("revision", "compare"), {"old": old, "new": new}).content.decode()
+        return re.findall(r'<li><a [^>]*>(\w+)</a> <span class="sezzlee-mark [\w-]+">([\w ]+)</span>', text)
+
+    assert marks(1, 4) == [("books_create", "1 breaking")]
+    assert marks(4, 1) == [("books_create", "1 additive")]
+    assert marks(2, 3) == [("books_create", "1 breaking")]
+    assert marks(2, 2) == []
+
+
+def test_a_generation_that_is_not_kept_is_no_choice(ada: None, client: Client) -> None:
+    form = client.get(page("revision", "compare"), {"old": 1, "new": 9}).context["form"]
+    assert list(form.errors) == ["new"]
+
+
+def test_a_comparison_asks_no_query_per_tool(ada: None, client: Client) -> None:
+    def queries(old: int, new: int) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(page("revision", "compare"), {"old": old, "new": new}).status_code == 200
+        return len(captured)
+
+    save(client, change_page(BOOKS), description="Every book.")
+    Operation.objects.update(exposure="include", description="Other.")
+    publishing.publish(source="admin")
+    assert queries(1, 3) == queries(1, 2) <= 30
+
+
+def test_only_who_sees_revisions_compares_them(client: Client) -> None:
+    log_in(client, "view_operation")
+    assert client.get(page("revision", "compare")).status_code == 403
+    log_in(client, "view_revision")
+    assert client.get(page("revision", "compare")).status_code == 200
 
 
 def test_a_revision_outlives_its_operations(ada: None, client: Client) -> None:
     Operation.objects.filter(key=BOOKS).delete()
     text = client.get(page("revision", "change", 1)).content.decode()
-    assert "<li>books_list</li>" in text
+    assert "<strong>books_list</strong>" in text
     assert f'<a href="{change_page(CREATE)}">books_create</a>' in text
 
 
@@ -146,7 +196,7 @@ def test_a_viewer_sees_each_value_with_its_source_and_changes_nothing(client: Cl
 def test_a_viewer_has_no_actions(client: Client) -> None:
     log_in(client, "view_operation")
     assert rows(client.get(page("operation", "changelist")))[0][0] == "authors_list"
-    act(client, "hide", BOOKS)
+    begin(client, "hide", BOOKS)
     assert operation(BOOKS).exposure == "inherit"
 
 
@@ -157,7 +207,7 @@ def test_staff_without_a_permission_see_no_page(client: Client) -> None:
 
 
 def test_an_editor_who_may_not_see_revisions_gets_no_link_to_one(client: Client) -> None:
-    log_in(client, "view_operation", "change_operation")
+    log_in(client, "view_operation", "change_operation", "publish_catalog")
     response = save(client, change_page(BOOKS), title="Books")
     text = client.get(response["Location"]).content.decode()
     assert "Generation 2: 1 tool changed." in text

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from sezzlee_mcp import dispatch
+from sezzlee_mcp import handler
 from sezzlee_mcp.models import Operation
 from sezzlee_mcp.publishing import publish
 from sezzlee_mcp.sync import sync
@@ -99,12 +99,14 @@ def test_urlconf_of_the_request_serves_what_it_shares(testapp: None, settings: S
 @pytest.mark.parametrize("value", ["01", "+1", "seven"])
 def test_value_that_the_route_would_read_otherwise_is_refused(testapp: None, value: str) -> None:
     operation = Operation.objects.get(key="GET /api/numbers/{id}/")
-    descriptor = operation.descriptor
-    descriptor["parameters"][0]["schema"] = {"type": "string"}
-    Operation.objects.filter(pk=operation.pk).update(descriptor=descriptor)
+    slots = operation.slots
+    slots["parameters"][0]["schema"] = {"type": "string"}
+    Operation.objects.filter(pk=operation.pk).update(slots=slots, descriptor_digest="of a text")
     publish(source="admin")
 
-    assert McpClient().invoke("number", {"id": value})["error"] == "invalid_path_type"
+    envelope = McpClient().invoke("number", {"id": value})
+
+    assert (envelope["error"], "no longer leads to" in envelope["message"]) == ("invalid_path_type", True)
 
 
 def test_path_converter_takes_slashes(testapp: None) -> None:
@@ -230,10 +232,10 @@ def test_the_endpoint_itself_is_no_operation(testapp: None) -> None:
 
 
 def test_middleware_is_loaded_once(testapp: None) -> None:
-    dispatch.forget_middleware()
+    handler.forget_middleware()
     McpClient().invoke("download")
-    chain = dispatch._handler._middleware_chain  # type: ignore[attr-defined]
+    chain = handler._handler._middleware_chain  # type: ignore[attr-defined]
 
     McpClient().invoke("download")
 
-    assert dispatch._handler._middleware_chain is chain  # type: ignore[attr-defined]
+    assert handler._handler._middleware_chain is chain  # type: ignore[attr-defined]

@@ -25,9 +25,13 @@ from rest_framework.response import Response
 from rest_framework.throttling import SimpleRateThrottle
 
 from sezzlee_mcp.callers import Caller
-from sezzlee_mcp.catalog.visibility import Answer, Decision
+from sezzlee_mcp.catalog.tools import SearchDocument
+from sezzlee_mcp.catalog.visibility import Decision
 from sezzlee_mcp.models import Diagnostic, Operation
 from sezzlee_mcp.openapi.descriptors import AuthFacts
+from sezzlee_mcp.search import weigh
+from sezzlee_mcp.sight import Sight
+from sezzlee_mcp.snapshots import EMPTY, Entry
 from sezzlee_mcp.sync import discover, sync
 from sezzlee_mcp.testing import McpClient
 from tests.django.test_endpoint import bearer, post
@@ -141,10 +145,17 @@ class BrokenBackendUser(UserWithoutPermissions):
 @pytest.mark.parametrize("user", [UserWithoutPermissions(), BrokenBackendUser()])
 @pytest.mark.parametrize("policy", ["staff", "perm:shop.add_order"])
 def test_policy_that_cannot_be_asked_is_unknown(user: Any, policy: str, rf: Any) -> None:
-    caller = Caller(rf.post("/mcp"), user)
+    facts = AuthFacts(anonymous="no", policies=(policy,))
+    tool = Entry(
+        digest="d",
+        name="t",
+        version="v",
+        card=b"{}",
+        tokens=weigh(SearchDocument(name="t", description="")),
+        auth=facts,
+    )
 
-    assert caller._answer(policy) is Answer.UNKNOWN
-    assert caller.decide(AuthFacts(anonymous="no", policies=(policy,))) is Decision.UNKNOWN
+    assert Sight(Caller(rf.post("/mcp"), user), EMPTY).decision(tool) is Decision.UNKNOWN
 
 
 class NoSuchTenant(permissions.BasePermission):

@@ -1,4 +1,4 @@
-"""A body that Django reads before the endpoint does is refused as the endpoint refuses: with 400, in JSON."""
+"""A form where the CSRF check would look for its token: refused as the endpoint refuses, in JSON, unread."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ def refusal_of(response: Any) -> tuple[int, str, int]:
     ],
     ids=["no_boundary", "too_large", "too_many_fields"],
 )
-def test_form_that_the_csrf_check_cannot_read_is_refused(shop: None, content_type: str, body: bytes) -> None:
+def test_form_is_never_read_for_a_csrf_token(shop: None, content_type: str, body: bytes) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(get_user_model().objects.get(username="alice"))
     browser.get("/admin/login/")
 
     response = browser.post(ENDPOINT, body, content_type=content_type)
 
-    assert refusal_of(response) == (400, "application/json", -32600)
-    assert "application/json" in response.json()["error"]["message"]
+    assert refusal_of(response) == (403, "application/json", -32600)
+    assert response.json()["error"]["message"] == "CSRF Failed: CSRF token missing."

@@ -19,7 +19,7 @@ def tenant(request: Any) -> str:
     return str(request.headers["X-Tenant"])
 
 
-def stored_file(ref: str, *, field: str, tool: str, user: Any, limit_bytes: int) -> bytes:
+def stored_file(ref: str, *, field: str, tool: str, user: Any, limit_bytes: int, deadline: Any) -> bytes:
     if ref == "down":
         raise ConnectionError("the secret host is down")
     if ref != "mine":

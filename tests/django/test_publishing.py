@@ -2,18 +2,18 @@
 
 import json
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.db import close_old_connections, connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from sezzlee_mcp import snapshots
 from sezzlee_mcp.canonical import canonical_json
-from sezzlee_mcp.catalog.compile import compile_catalog
-from sezzlee_mcp.catalog.curation import Curation
+from sezzlee_mcp.history import ENTRIES
 from sezzlee_mcp.models import Catalog, Operation, Revision, SelectionRule, Tag, ToolContent
-from sezzlee_mcp.openapi import Descriptor
 from sezzlee_mcp.publishing import compile_draft, draft_with, losses, publish, read_inputs
 from sezzlee_mcp.sync import sync
 from tests.django.test_sync import document
@@ -42,8 +42,46 @@ def test_edit_is_a_new_generation_with_its_change(fruit: None) -> None:
 
     assert revision is not None
     assert (revision.generation, revision.source, revision.note) == (2, "admin", "A test.")
-    assert revision.changes == {"added": [], "removed": [], "changed": ["apples"]}
-    assert revision.counts == {"tools": 2, "added": 0, "removed": 0, "changed": 1}
+    assert revision.changes == {
+        "entries": [
+            {
+                "tool": "apples",
+                "kind": "text_changed",
+                "pointer": "/description",
+                "name": "description",
+                "before": '"GET /apples/"',
+                "after": '"Sour apples."',
+            }
+        ],
+        "counts": {"breaking": 0, "behavioural": 1, "additive": 0},
+        "of_tools": {"apples": {"breaking": 0, "behavioural": 1, "additive": 0}},
+    }
+    assert revision.counts == {
+        "tools": 2,
+        "added": 0,
+        "removed": 0,
+        "changed": 1,
+        "breaking": 0,
+        "behavioural": 1,
+        "additive": 0,
+    }
+
+
+def test_what_no_agent_loads_is_a_change_all_the_same(fruit: None) -> None:
+    revision = edit("GET /apples/", overrides_search_terms=True, search_terms=["cider"])
+
+    assert revision is not None
+    assert revision.changes["entries"] == [{"tool": "apples", "kind": "call_changed"}]
+
+
+def test_a_record_keeps_the_worst_changes_and_counts_all(fruit: None) -> None:
+    names = [f"fruit{number}" for number in range(ENTRIES)]
+    sync(document(*names))
+
+    revision = Revision.objects.latest()
+    kinds = [entry["kind"] for entry in revision.changes["entries"]]
+    assert (len(kinds), kinds[:3]) == (ENTRIES, ["tool_removed", "tool_removed", "tool_added"])
+    assert revision.changes["counts"] == {"breaking": 2, "behavioural": 0, "additive": ENTRIES}
 
 
 def test_publish_of_unchanged_rows_is_no_new_generation(fruit: None) -> None:
@@ -127,7 +165,7 @@ def test_draft_tells_what_an_unsaved_edit_would_lose(fruit: None) -> None:
     operation = Operation.objects.get(key="GET /apples/")
     operation.name = "pears"
 
-    lost = losses(draft_with(operation, ()), [operation.key])
+    lost = losses(draft_with({operation.key: operation.to_curation()}), [operation.key])
 
     assert {(found.code, found.operation) for found in lost} == {("name_collision", "GET /apples/")}
     assert Catalog.objects.generation() == 1
@@ -141,18 +179,40 @@ def test_unchanged_tools_are_taken_over_uncompiled(fruit: None) -> None:
     assert all(inputs.known[tool.input_digest] is tool for tool in draft.candidate.tools)
 
 
-def test_packed_tool_has_the_size_that_its_compilation_measured(fruit: None) -> None:
-    edit("GET /apples/", description="Äpfel, “sour” ones.")
+def test_edit_reads_the_slots_of_one_operation_and_compiles_one_tool(fruit: None) -> None:
+    edited = Operation.objects.get(key="GET /apples/")
+    edited.description = "Sour apples."
 
-    sizes = {tool.name: tool.loaded_bytes for tool in read_inputs().known.values()}
-    shapes = {tool.name: tool.loaded for tool in compile_catalog(*compiled_inputs()).tools}
+    with CaptureQueriesContext(connection) as queries:
+        draft = draft_with({edited.key: edited.to_curation()})
 
-    assert sizes == {name: len(canonical_json(shape)) for name, shape in shapes.items()}
+    (read,) = (query["sql"] for query in queries if '"slots"' in query["sql"])
+    assert ("GET /apples/" in read, "GET /pears/" in read) == (True, False)
+    assert [tool.name for tool in draft.candidate.compiled] == ["apples"]
 
 
-def compiled_inputs() -> tuple[tuple[Descriptor, ...], Curation]:
+def test_tool_taken_over_is_what_its_compilation_made(db: None, settings: Settings) -> None:
+    settings.SEZZLEE_MCP = {"EXPOSE_BY_DEFAULT": True}
+    schema = {"type": "array", "items": {"type": "string", "description": "Äpfel, “sour” ones."}}
+    sync(document("apples", requestBody={"content": {"application/json": {"schema": schema}}}, method="post"))
     inputs = read_inputs()
-    return inputs.descriptors, inputs.curation
+
+    taken_over, compiled = compile_draft(inputs), compile_draft(replace(inputs, known={}))
+
+    assert taken_over.candidate.diagnostics == compiled.candidate.diagnostics
+    assert {found.code for found in compiled.candidate.diagnostics} == {"not_invocable", "synthetic_body_argument"}
+    (old,), (new,) = taken_over.candidate.tools, compiled.candidate.tools
+    assert (old.loaded, old.loaded_bytes) == (new.loaded, len(canonical_json(new.loaded)))
+
+
+def test_equal_content_of_another_compiler_is_no_generation_and_then_taken_over(fruit: None) -> None:
+    ToolContent.objects.update(input_digest="of another compiler")
+    assert [tool.name for tool in compile_draft(read_inputs()).candidate.compiled] == ["apples", "pears"]
+
+    assert publish(source=ADMIN) is None
+
+    assert Catalog.objects.generation() == 1
+    assert compile_draft(read_inputs()).candidate.compiled == ()
 
 
 def test_draft_made_under_the_lock_is_what_is_published(fruit: None) -> None:
@@ -160,7 +220,7 @@ def test_draft_made_under_the_lock_is_what_is_published(fruit: None) -> None:
     renamed.name = "cider_apples"  # and not saved, so that only the draft knows it
     Catalog.objects.lock()
 
-    publish(source=ADMIN, draft=draft_with(renamed, ()))
+    publish(source=ADMIN, draft=draft_with({renamed.key: renamed.to_curation()}))
 
     assert published() == {"cider_apples": "GET /apples/", "pears": "GET /pears/"}
 
@@ -168,7 +228,7 @@ def test_draft_made_under_the_lock_is_what_is_published(fruit: None) -> None:
 def test_draft_of_before_another_edit_is_compiled_again(fruit: None) -> None:
     renamed = Operation.objects.get(key="GET /apples/")
     renamed.name = "cider_apples"
-    draft = draft_with(renamed, ())
+    draft = draft_with({renamed.key: renamed.to_curation()})
     Catalog.objects.lock()
 
     assert publish(source=ADMIN, draft=draft) is None

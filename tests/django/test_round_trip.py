@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -11,14 +11,18 @@ from hypothesis import settings as bounded
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from sezzlee_mcp.invoke import FileContent
 from sezzlee_mcp.invoke.arguments import number_text
+from sezzlee_mcp.models import Operation
+from sezzlee_mcp.openapi.parameters import STYLES
+from sezzlee_mcp.publishing import publish
 from sezzlee_mcp.sync import sync
 from sezzlee_mcp.testing import McpClient
-from tests.testapp import round_trip
+from tests.testapp import round_trip, styles
 
 Invoke = Callable[[str, dict[str, Any]], Any]
 # The database is set up once per test: no example writes to it.
-fuzzed = bounded(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+fuzzed = bounded(max_examples=60, suppress_health_check=list(HealthCheck))
 
 AWKWARD = ["", " ", "\r\n", "\0", '"', "a\r\nX-Admin: 1", "&a=b;c", "%0A+%", ",|%20 ", "null", "__proto__", "😀ü\u2028"]
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.sampled_from(AWKWARD)
@@ -35,10 +39,21 @@ JSON_VALUES = st.recursive(
 
 @pytest.fixture
 def sent(db: None, settings: Settings) -> Invoke:
-    """What the view of a tool read of a call with these arguments."""
-    settings.ROOT_URLCONF = round_trip.__name__
+    """What the view of a tool with a body read of a call with these arguments."""
+    return synced(settings, round_trip.__name__)
+
+
+@pytest.fixture
+def sent_in_style(db: None, settings: Settings) -> Invoke:
+    """What the view of a parameter's style read of a call with these arguments."""
+    return synced(settings, styles.__name__)
+
+
+def synced(settings: Settings, urlconf: str) -> Invoke:
+    settings.ROOT_URLCONF = urlconf
     settings.SEZZLEE_MCP = {
         "EXPOSE_BY_DEFAULT": True,
+        "FILE_RESOLVER": "tests.testapp.round_trip.stored_file",
         "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     }
     sync()
@@ -57,12 +72,13 @@ def sent(db: None, settings: Settings) -> Invoke:
 # -- bodies --
 
 
+@pytest.mark.parametrize("tool", ["json_any", "json_of_a_vendor", "json_as_text"])
 @fuzzed
 @given(value=JSON_VALUES)
 @example(value=None)
 @example(value=[[], [[]], {}, {"": None}, 10**299, 1e308, -0.0])
-def test_json_of_any_kind_is_read_as_it_was_sent(sent: Invoke, value: Any) -> None:
-    assert exactly(sent("json_any", {"body": value})) == exactly(value)
+def test_json_of_any_kind_is_read_as_it_was_sent(sent: Invoke, tool: str, value: Any) -> None:
+    assert exactly(sent(tool, {"body": value})) == exactly(value)
 
 
 @fuzzed
@@ -76,29 +92,52 @@ def exactly(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-@st.composite
-def filled_forms(draw: st.DrawFn) -> dict[str, Any]:
-    fields = {
-        **dict.fromkeys(round_trip.FIELD_NAMES, TEXTS),
-        "many": st.lists(TEXTS, max_size=3),
-        "whole": WHOLE,
-        "fraction": FRACTIONS,
-        "flag": st.booleans(),
-    }
-    return draw(st.fixed_dictionaries({}, optional=fields))
+def filled(names: Iterable[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """Values of any of these text fields, and of the fields of other types."""
+    others = {"many": st.lists(TEXTS, max_size=3), "whole": WHOLE, "fraction": FRACTIONS, "flag": st.booleans()}
+    return st.fixed_dictionaries({}, optional={**dict.fromkeys(names, TEXTS), **others})
 
 
+FORMS = filled(round_trip.FIELD_NAMES)
+
+
+@pytest.mark.parametrize("family", ["urlencoded", "multipart"])
 @fuzzed
-@given(arguments=filled_forms())
+@given(arguments=FORMS)
 @example(arguments={"flag": False})
-def test_urlencoded_form_is_read_as_it_was_sent(sent: Invoke, arguments: dict[str, Any]) -> None:
-    assert dict(sent("urlencoded", arguments).lists()) == texts_of(arguments)
+def test_form_is_read_as_it_was_sent(sent: Invoke, family: str, arguments: dict[str, Any]) -> None:
+    assert dict(sent(family, arguments).lists()) == texts_of(arguments)
+    assert dict(sent(f"{family}_whole", {"body": arguments}).lists()) == texts_of(arguments)
 
 
-@fuzzed
-@given(arguments=filled_forms())
-def test_multipart_form_is_read_as_it_was_sent(sent: Invoke, arguments: dict[str, Any]) -> None:
-    assert dict(sent("multipart", arguments).lists()) == texts_of(arguments)
+@pytest.mark.parametrize(
+    ("notation", "opening", "closing"), [("bracket", "[", "]"), ("dot", ".", ""), ("drf", ".", "")]
+)
+@pytest.mark.parametrize("family", ["urlencoded", "multipart"])
+def test_object_in_a_form_is_read_in_its_notation(
+    sent: Invoke, family: str, notation: str, opening: str, closing: str
+) -> None:
+    written_in(notation)
+
+    @fuzzed
+    @given(group=filled(round_trip.MEMBERS.keys() - {"many", "whole", "fraction", "flag"}), one=TEXTS)
+    def check(group: dict[str, Any], one: str) -> None:
+        read = dict(sent(f"grouped_{family}", {"group": group, "one": one}).lists())
+
+        assert read == texts_of(
+            {f"group{opening}{name}{closing}": value for name, value in group.items()} | {"one": one}
+        )
+
+    check()
+
+
+def written_in(notation: str) -> None:
+    """Publishes the operations whose forms hold an object with another notation than that of DRF."""
+    for operation in Operation.objects.filter(published_name__startswith="grouped"):
+        operation.slots["body"]["notation"] = notation
+        operation.descriptor_digest = f"written in {notation}"
+        operation.save(update_fields=["slots", "descriptor_digest"])
+    publish(source="admin")
 
 
 def texts_of(arguments: dict[str, Any]) -> dict[str, list[str]]:
@@ -117,20 +156,55 @@ def text_of(value: Any) -> str:
 FILE_NAMES = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters='/\\&"'), min_size=1, max_size=40)
 
 
-@fuzzed
-@given(
-    data=st.binary(max_size=300) | TEXTS.map(str.encode),
-    name=FILE_NAMES.filter(lambda name: name not in {".", ".."}),
-    media_type=st.sampled_from(["text/plain", "image/png", "application/x-y+json"]),
-    text=TEXTS,
+FILES = st.fixed_dictionaries(
+    {
+        "data": st.binary(max_size=300) | TEXTS.map(str.encode) | st.just(b"\r\n--part-\r\n"),
+        "name": FILE_NAMES.filter(lambda name: name not in {".", ".."}) | st.just("Ω';filename=x.txt"),
+        "media_type": st.sampled_from(["text/plain", "image/png", "application/x-y+json"]),
+        "source": st.sampled_from(["base64", "ref"]),
+    }
 )
-@example(data=b"\r\n--part-\r\n", name="Ω';filename=x.txt", media_type="image/png", text="--")
-def test_file_is_read_as_it_was_sent(sent: Invoke, data: bytes, name: str, media_type: str, text: str) -> None:
-    file = {"base64": base64.b64encode(data).decode(), "name": name, "mediaType": media_type}
 
-    read = sent("multipart", {"text": text, "file": file})
 
-    assert read == {"text": text, "file": (name, media_type, data)}
+def argument_of(data: bytes, name: str, media_type: str, source: str) -> dict[str, str]:
+    """The file as an agent sends it; of a reference the host's resolver says name and type."""
+    if source == "base64":
+        return {"base64": base64.b64encode(data).decode(), "name": name, "mediaType": media_type}
+    ref = str(len(round_trip.stored))
+    round_trip.stored[ref] = FileContent(data=data, name=name, media_type=media_type)
+    return {"ref": ref}
+
+
+def read_of(data: bytes, name: str, media_type: str, source: str) -> tuple[str, str, bytes]:
+    return name, media_type, data
+
+
+@pytest.mark.parametrize("tool", ["multipart", "either"])
+@fuzzed
+@given(text=TEXTS, file=FILES, files=st.lists(FILES, min_size=1, max_size=3))
+def test_files_are_read_as_they_were_sent(sent: Invoke, tool: str, text: str, file: Any, files: list[Any]) -> None:
+    arguments = {"file": argument_of(**file), "files": [argument_of(**each) for each in files]}
+
+    assert sent(tool, {"text": text, "flag": True, **arguments}) == {
+        "text": [text],
+        "flag": ["true"],
+        "file": [read_of(**file)],
+        "files": [read_of(**each) for each in files],
+    }
+
+
+@fuzzed
+@given(text=TEXTS, name=FILE_NAMES.filter(lambda name: name not in {".", ".."}))
+def test_file_of_text_is_read_as_utf_8(sent: Invoke, text: str, name: str) -> None:
+    read = sent("multipart", {"file": {"text": text, "name": name}})
+
+    assert read == {"file": [(name, "text/plain", text.encode())]}
+
+
+@fuzzed
+@given(arguments=FORMS)
+def test_call_without_a_file_is_json_where_the_view_reads_both(sent: Invoke, arguments: dict[str, Any]) -> None:
+    assert exactly(sent("either", arguments)) == exactly(arguments)
 
 
 # A body of no bytes is no body to DRF: no parser is asked, and the view reads an empty object.
@@ -141,11 +215,27 @@ def test_plain_text_is_read_as_it_was_sent(sent: Invoke, text: str) -> None:
     assert sent("text", {"body": text}) == (text or {})
 
 
+@pytest.mark.parametrize(
+    ("tool", "content_type"), [("octets", "application/octet-stream"), ("image", "image/png"), ("anything", None)]
+)
 @fuzzed
-@given(data=st.binary(max_size=300), text=TEXTS)
-def test_bytes_are_read_as_they_were_sent(sent: Invoke, data: bytes, text: str) -> None:
-    assert sent("octets", {"body": {"base64": base64.b64encode(data).decode()}}) == (data or {})
-    assert sent("octets", {"body": {"text": text}}) == (text.encode() or {})
+@given(file=FILES)
+def test_bytes_are_read_as_they_were_sent(sent: Invoke, tool: str, content_type: str | None, file: Any) -> None:
+    read = sent(tool, {"body": argument_of(**file)})
+
+    assert read == ((content_type or file["media_type"], file["data"]) if file["data"] else {})
+
+
+@fuzzed
+@given(text=TEXTS)
+def test_bytes_given_as_text_are_utf_8(sent: Invoke, text: str) -> None:
+    assert sent("octets", {"body": {"text": text}}) == (("application/octet-stream", text.encode()) if text else {})
+
+
+@fuzzed
+@given(file=FILES.filter(lambda file: file["data"]))
+def test_raw_upload_is_read_with_its_name(sent: Invoke, file: Any) -> None:
+    assert sent("named_upload", {"body": argument_of(**file)}) == {"file": [read_of(**file)]}
 
 
 NESTED = st.fixed_dictionaries(
@@ -220,13 +310,6 @@ def test_query_of_every_style_is_read_as_it_was_sent(
     assert (delimited, joined.keys() - read.keys()) == (joined, set())
 
 
-@pytest.mark.parametrize(("style", "prefix"), [("simple", ""), ("label", "."), ("matrix", ";value=")])
-@fuzzed
-@given(text=TEXTS.filter(lambda text: "/" not in text and text not in {"", ".", ".."}))
-def test_path_of_every_style_is_read_as_it_was_sent(sent: Invoke, style: str, prefix: str, text: str) -> None:
-    assert sent(f"path_{style}", {"value": text}) == prefix + text
-
-
 LATIN_1 = st.text(st.characters(max_codepoint=0xFF, exclude_characters="\r\n\0"), max_size=30)
 
 
@@ -243,3 +326,68 @@ def test_headers_and_cookies_are_read_as_they_were_sent(
     assert headers == {"X-Text": text, "X-Many": ",".join(many)}
     assert read_json == {name: exactly(sent_value) for name, sent_value in given_json.items()}
     assert cookies == {"crumb": crumb, "whole": str(whole)}
+
+
+# What an array cannot hold because its place is decoded before it is split, or its delimiter is an encoded character.
+DELIMITERS = {
+    "path_texts": ",",
+    "path_texts_exploded": ",",
+    "path_label_texts": ",",
+    "path_label_texts_exploded": ".",
+    "path_matrix_texts": ",",
+    "path_matrix_exploded": ";",
+    "query_spaces": " ",
+    "header_texts": ",",
+    "header_texts_exploded": ",",
+    "header_form": ",",
+}
+OCTETS = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E, exclude_characters='",;\\'), max_size=30)
+WITHOUT_SLASHES = TEXTS.filter(lambda text: "/" not in text and text not in {"", ".", ".."})
+WITH_SLASHES = st.lists(WITHOUT_SLASHES, min_size=1, max_size=3).map("/".join).filter(lambda text: "\n" not in text)
+TEXTS_IN = {"path": WITHOUT_SLASHES, "header": LATIN_1}
+
+
+def values_for(name: str) -> st.SearchStrategy[Any]:
+    """Values that the place and the style can hold."""
+    style = styles.STYLES[name]
+    texts = OCTETS if "raw" in name else WITH_SLASHES if name == "path_slashes" else TEXTS_IN.get(style.place, TEXTS)
+    if delimiter := DELIMITERS.get(name):
+        texts = texts.filter(lambda text: delimiter not in text)
+    lists = {"many": st.lists(texts, min_size=1, max_size=3), "wholes": st.lists(WHOLE, min_size=1, max_size=3)}
+    match style.schema:
+        case {"type": "array", "items": {"type": "string"}}:
+            return lists["many"]
+        case {"type": "array"}:
+            return lists["wholes"]
+        case {"type": "object"}:
+            members = {"min": FRACTIONS, "flag": st.booleans(), "a b": texts, "ü&[=": texts, **lists}
+            return st.fixed_dictionaries({}, optional=members)
+        case {"type": kind}:
+            return {"string": texts, "integer": WHOLE, "number": FRACTIONS, "boolean": st.booleans()}[kind]
+    values = JSON_VALUES.filter(lambda value: value is not None)
+    return values.filter(lambda value: "/" not in exactly(value)) if style.place == "path" else values
+
+
+def test_every_style_that_is_written_has_its_row() -> None:
+    rows = {(row.place, row.facts["style"]) for row in styles.STYLES.values() if "style" in row.facts}
+    defaults = {(place, written[0]) for place, written in STYLES.items()}
+
+    assert rows | defaults == {(place, style) for place, written in STYLES.items() for style in written}
+
+
+@pytest.mark.parametrize("place", STYLES)
+def test_parameter_of_every_style_is_read_as_it_was_sent(sent_in_style: Invoke, place: str) -> None:
+    @bounded(fuzzed, max_examples=30)
+    @given(st.data())
+    def check(name: str, data: st.DataObject) -> None:
+        value = data.draw(values_for(name))
+        assert same(sent_in_style(name, {"value": value}), value)
+
+    for name, style in styles.STYLES.items():
+        if style.place == place:
+            check(name)
+
+
+def same(read: Any, value: Any) -> bool:
+    """Whether both are equal and, numbers aside, of one type: 1.0 is written 1 where a style has only texts."""
+    return bool(read == value) and (isinstance(read, bool) is isinstance(value, bool))

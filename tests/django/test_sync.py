@@ -18,12 +18,12 @@ from sezzlee_mcp.sync import sync
 pytestmark = pytest.mark.django_db
 
 
-def document(*names: str, **operation: Any) -> dict[str, Any]:
+def document(*names: str, method: str = "get", **operation: Any) -> dict[str, Any]:
     """A document with one operation a name."""
     return {
         "openapi": "3.0.3",
         "paths": {
-            f"/{name}/": {"get": {"operationId": name, "responses": {"200": {"description": "Yes."}}, **operation}}
+            f"/{name}/": {method: {"operationId": name, "responses": {"200": {"description": "Yes."}}, **operation}}
             for name in names
         },
     }
@@ -46,19 +46,20 @@ def test_first_sync_publishes_generation_one() -> None:
     revision = Revision.objects.get()
     assert (report.discovered, report.selected, report.tools, report.generation) == (2, 2, 2, 1)
     assert (revision.generation, revision.source, sorted(revision.tools)) == (1, "sync", ["apples", "pears"])
-    assert revision.changes == {"added": ["apples", "pears"], "removed": [], "changed": []}
+    assert revision.changes["entries"] == [
+        {"tool": "apples", "kind": "tool_added"},
+        {"tool": "pears", "kind": "tool_added"},
+    ]
     assert Catalog.objects.generation() == 1
 
 
 def test_second_sync_of_the_same_document_writes_nothing() -> None:
     sync(document("apples", "pears"))
 
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         report = sync(document("apples", "pears"))
 
-    assert not report.is_behind
+    assert (report.is_behind, report.tools, report.compiled) == (False, 2, 0)
     assert [query["sql"] for query in queries if not query["sql"].startswith("SELECT")] == []
     assert Revision.objects.count() == 1
 
@@ -69,7 +70,32 @@ def test_second_sync_of_the_project_writes_nothing(settings: Settings) -> None:
     with CaptureQueriesContext(connection) as queries:
         report = sync()
 
-    assert not report.is_behind
+    assert (report.is_behind, report.compiled) == (False, 0)
+    assert not any('"slots"' in query["sql"] for query in queries)
+    assert [query["sql"] for query in queries if not query["sql"].startswith("SELECT")] == []
+
+
+def test_sync_compiles_what_changed() -> None:
+    first = sync(document("apples", "pears"))
+    changed = document("apples", "pears")
+    changed["paths"]["/pears/"]["get"]["summary"] = "Pears"
+
+    second = sync(changed)
+
+    assert (first.compiled, second.compiled) == (2, 1)
+    assert second.tool_changes == {"added": [], "removed": [], "changed": ["pears"]}
+
+
+def test_sync_after_an_upgrade_writes_no_generation_and_the_next_one_nothing() -> None:
+    sync(document("apples", "pears"))
+    ToolContent.objects.update(input_digest="of another compiler")
+
+    upgraded = sync(document("apples", "pears"))
+    with CaptureQueriesContext(connection) as queries:
+        settled = sync(document("apples", "pears"))
+
+    assert (upgraded.is_behind, upgraded.compiled, upgraded.generation) == (False, 2, 1)
+    assert (settled.is_behind, settled.compiled, settled.generation) == (False, 0, 1)
     assert [query["sql"] for query in queries if not query["sql"].startswith("SELECT")] == []
 
 

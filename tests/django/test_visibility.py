@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+import pytest
 from pytest_django import Settings
 
 from sezzlee_mcp.testing import McpClient
@@ -52,14 +53,20 @@ def test_invoke_asks_the_backend_not_visibility(agent: Agent) -> None:
     assert agent("carol").invoke("audit_list")["status"] == 200
 
 
-def test_undecided_tool_says_so(agent: Agent) -> None:
+@pytest.fixture
+def no_checks(settings: Settings) -> None:
+    """What permission classes of the project's own would say stays unknown."""
+    settings.SEZZLEE_MCP = {**settings.SEZZLEE_MCP, "PERMISSION_CHECKS": False}
+
+
+def test_undecided_tool_says_so(agent: Agent, no_checks: None) -> None:
     uncertain = [card["name"] for card in agent("alice").search(limit=50)["results"] if "authUncertain" in card]
 
     assert uncertain
     assert agent("alice").load(uncertain[0])["authUncertain"] is True
 
 
-def test_undecided_tools_can_be_hidden(agent: Agent, settings: Settings) -> None:
+def test_undecided_tools_can_be_hidden(agent: Agent, no_checks: None, settings: Settings) -> None:
     shown = agent("alice").search()["total"]
     settings.SEZZLEE_MCP = {**settings.SEZZLEE_MCP, "UNDECIDED": "hide"}
 

@@ -4,6 +4,7 @@ import ast
 import importlib
 import json
 import re
+from argparse import _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
 from project.demo.accounts import ACCOUNTS
 from sezzlee_mcp import conf
 from sezzlee_mcp.catalog import markers
+from sezzlee_mcp.clients import CLIENTS
 from sezzlee_mcp.diagnostics import CODES
 from sezzlee_mcp.invoke import messages
 from sezzlee_mcp.protocol.eras import LEGACY_VERSIONS, MODERN_VERSIONS
@@ -94,17 +96,43 @@ def test_every_check_id_is_explained_once():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_is_documented_with_exactly_its_options(name):
     described = pages.section(pages.read("docs/commands.md"), f"## `{name}`")
-    parser = load_command_class("sezzlee_mcp", name).create_parser("manage.py", name)
     django_options = BaseCommand().create_parser("manage.py", name)._option_string_actions
-    own = sorted(set(parser._option_string_actions) - set(django_options))
+    own = sorted(set(options_of(name)) - set(django_options))
 
     assert sorted(row[0].strip("`") for row in pages.rows(described) if row[0].startswith("`--")) == own
     assert all(option in described.partition("```\n")[2].partition("```")[0] for option in own)
 
 
+def options_of(name: str) -> set[str]:
+    """The options of a command and of its actions."""
+    parser = load_command_class("sezzlee_mcp", name).create_parser("manage.py", name)
+    actions = [action for action in parser._actions if isinstance(action, _SubParsersAction)]
+    parsers = [parser, *(each for action in actions for each in action.choices.values())]
+    return {option for each in parsers for option in each._option_string_actions}
+
+
+def test_every_client_that_can_be_connected_is_named():
+    described = pages.section(pages.read("docs/commands.md"), "## `sezzlee_connect`")
+    (named,) = (row[1] for row in pages.rows(described) if row[0] == "`--client`")
+
+    assert re.findall(r"`([\w-]+)`", named) == list(CLIENTS)
+
+
+def test_evaluation_of_the_demo_is_shown_as_it_is_printed(db, capsys):
+    call_command("loaddata", "users", "shop", verbosity=0)
+    call_command("sezzlee_sync", verbosity=0)
+    described = pages.section(pages.read("docs/commands.md"), "## `sezzlee_eval`")
+    command, _, shown = pages.blocks(described, "")[1].removeprefix("$ manage.py ").partition("\n")
+    name, cases = command.split()
+
+    call_command(name, str(pages.ROOT / cases))
+
+    assert capsys.readouterr().out == shown
+
+
 def test_no_page_names_an_option_that_no_command_has():
-    parsers = [load_command_class("sezzlee_mcp", name).create_parser("manage.py", name) for name in COMMANDS]
-    known = {option for parser in parsers for option in parser._option_string_actions} | {"--snapshot-update"}
+    others = {"--snapshot-update", "--timeout-graceful-shutdown"}  # syrupy's and uvicorn's
+    known = {option for name in COMMANDS for option in options_of(name)} | others
     named = {option for page in pages.PAGES for option in re.findall(r"(?<![\w-])--[a-z][\w-]+", pages.read(str(page)))}
 
     assert named - known == set()
@@ -203,8 +231,8 @@ def is_importable(module: str, name: str) -> bool:
 # -- what is named must exist --
 
 TITLE = re.compile(r"[A-Z][A-Z_]{2,}")
-# Words in capitals that are nobody's setting: methods of HTTP, and the dict itself.
-OTHER_WORDS = {"GET", "OPTIONS", "POST", "SEZZLEE_MCP"}
+# Words in capitals that are no setting: methods of HTTP, the dict itself, and a member of DATABASES.
+OTHER_WORDS = {"ATOMIC_REQUESTS", "GET", "OPTIONS", "POST", "SEZZLEE_MCP"}
 
 
 @pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
@@ -283,3 +311,22 @@ def shown_calls() -> Iterator[tuple[str, dict[str, Any], list[str]]]:
         tool, _, arguments = asked.partition(" ")
         pieces = re.split(r"\s*\.\.\.\s*", " ".join(answered.split()))
         yield tool, json.loads(arguments), pieces
+
+
+# -- threats --
+
+THREAT_TESTS = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", pages.read("docs/security.md"))
+
+
+@pytest.mark.parametrize(("path", "name"), THREAT_TESTS)
+def test_threat_is_shown_by_a_test_that_exists(path, name):
+    assert re.search(rf"^def {name}\(", (pages.ROOT / path).read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("heading", ["## Threats", "## What a caller can make grow"])
+def test_every_threat_and_every_bound_names_a_test(heading):
+    threats = pages.section(pages.read("docs/security.md"), heading).splitlines()
+    rows = [line for line in threats if line.startswith("|")][2:]
+
+    assert rows
+    assert all("::test_" in row for row in rows)

@@ -26,7 +26,7 @@ def test_ring_of_components_is_synced_and_searched_in_little_memory(db: None, se
     assert (report.tools, report.row_changes.created[-1]) == (2_400, "POST /part2399/")
     stored = ToolContent.objects.aggregate(**{name: Sum(Length(name)) for name in ("loaded", "template", "card")})
     assert sum(stored.values()) < 8 * MEGABYTE
-    assert Operation.objects.aggregate(size=Sum(Length("descriptor")))["size"] < 8 * MEGABYTE
+    assert Operation.objects.aggregate(size=Sum(Length("slots")))["size"] < 8 * MEGABYTE
     tracemalloc.start()
     entries = snapshots.current().entries
     held, _ = tracemalloc.get_traced_memory()

@@ -1,8 +1,9 @@
 import pytest
 
-from sezzlee_mcp.catalog.tools import BodyTemplate, Member, Slot, Template
+from sezzlee_mcp.catalog.curation import Fill, FillKind
+from sezzlee_mcp.catalog.tools import BodyTemplate, Exposed, Member, Slot, Template
 from sezzlee_mcp.errors import CallError
-from sezzlee_mcp.invoke.compose import ComposedRequest, compose
+from sezzlee_mcp.invoke.compose import ComposeContext, ComposedRequest, compose
 
 JSON = "application/json"
 
@@ -27,9 +28,9 @@ def post(route, *slots, **body):
     return Template(method="POST", route=route, slots=slots, body=BodyTemplate(**{"content_type": JSON} | body))
 
 
-def refusal(template, arguments):
+def refusal(template, arguments, **context):
     with pytest.raises(CallError) as raised:
-        compose(template, arguments)
+        compose(template, arguments, ComposeContext(**context))
     return raised.value
 
 
@@ -366,6 +367,31 @@ def test_body_nested_without_end_is_refused():
     for _ in range(100_000):
         value = [value]
     assert refusal(post("/x/", argument="body"), {"body": value}).code == "invalid_type"
+
+
+@pytest.mark.parametrize("name", ["X-Tenant", "x_tenant", "X_TENANT"])
+def test_header_that_the_connection_sends_is_not_replaced(name):
+    carried = frozenset({"x-tenant"})
+    assert refusal(get("/x/", header(name)), {name: "a"}, carried_headers=carried).code == "header_carrier_collision"
+
+
+@pytest.mark.parametrize(
+    ("declared", "arguments", "headers"),
+    [
+        (header("X-Tag"), {"X-Tag": "a"}, (("X-Tag", "a"),)),
+        (header("X-Tenant"), {}, ()),
+        (header("X-Tenant", is_array=True), {"X-Tenant": []}, ()),
+        (
+            header("X-Tenant", exposed=Exposed(name=None, fill=Fill(kind=FillKind.CONSTANT, value="b"))),
+            {},
+            (("X-Tenant", "b"),),
+        ),
+    ],
+    ids=["another", "left out", "empty list", "hidden"],
+)
+def test_header_that_the_connection_sends_is_no_collision_unless_the_agent_sets_it(declared, arguments, headers):
+    context = ComposeContext(carried_headers=frozenset({"x-tenant"}))
+    assert compose(get("/x/", declared), arguments, context).headers == headers
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ LIMIT = 262_144
 
 def test_success_is_compact_json_in_its_own_characters():
     assert emit({"status": 200, "body": {"name": "geç 😀", "n": 1.5}}, limit_bytes=LIMIT) == ToolResult(
-        text='{"status":200,"body":{"name":"geç 😀","n":1.5}}'
+        text='{"status":200,"body":{"name":"geç 😀","n":1.5}}', status=200
     )
 
 
 def test_failure_writes_what_it_has_and_nothing_else():
     assert emit(CallError(code="unknown_tool", message="No."), limit_bytes=LIMIT) == ToolResult(
-        text='{"error":"unknown_tool","message":"No.","retryable":false}', is_error=True
+        text='{"error":"unknown_tool","message":"No.","retryable":false}', code="unknown_tool"
     )
 
 
@@ -66,6 +66,28 @@ def test_forwarded_texts_are_filtered_one_by_one():
             {"name": "c", "message": messages.WITHHELD_FIELD},
         ],
     )
+
+
+@pytest.mark.parametrize(
+    ("payload", "instruction", "kept"),
+    [
+        ({"left": 2, "of": ["a", None]}, "Ask again.", {"payload", "continuation"}),
+        ({"seen": [{"at": "/srv/shop/orders.py"}]}, "Ask again.", {"continuation"}),
+        ({"/srv/shop/orders.py": 1}, "Ask again.", {"continuation"}),
+        ({"left": 2}, "Look at psycopg.errors.UniqueViolation.", {"payload"}),
+        ({"text": "x" * 1001}, "x" * 1001, set()),
+    ],
+)
+def test_other_members_of_a_hosts_failure_are_filtered_whole(payload, instruction, kept):
+    error = CallError(
+        code="conflict",
+        message="No.",
+        status=409,
+        payload=payload,
+        continuation=Continuation(kind="give_up", instruction=instruction),
+    )
+    envelope = json.loads(emit(error, limit_bytes=LIMIT).text)
+    assert set(envelope) == {"error", "message", "retryable", "status", *kept}
 
 
 def test_withheld_message_keeps_the_reference():

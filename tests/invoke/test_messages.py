@@ -1,12 +1,15 @@
 """Messages are interface: each is rendered once, and the snapshot is reviewed like any other contract."""
 
+import ast
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sezzlee_mcp.errors import CallError, FieldProblem
-from sezzlee_mcp.invoke import messages
+from sezzlee_mcp.invoke import described, messages
 from sezzlee_mcp.invoke.envelope import emit
 from sezzlee_mcp.invoke.fields import Naming
 from sezzlee_mcp.invoke.outcomes import BackendResponse, CallFacts, map_response
@@ -39,6 +42,7 @@ OWN = {
     "deferred value invalid": messages.deferred_value_invalid(),
     "invalid cookie value": messages.invalid_cookie_value("theme"),
     "cookie carrier collision": messages.cookie_carrier_collision("theme"),
+    "header carrier collision": messages.header_carrier_collision("X-Tenant"),
     "invalid form type": messages.invalid_form_type("meta", "a string", "an object"),
     "null in a form": messages.invalid_form_type("meta", "a string", "null"),
     "boolean needed": messages.boolean_needed("is_active"),
@@ -51,12 +55,15 @@ OWN = {
     "file unavailable": messages.file_unavailable("photo"),
     "unknown tool": messages.unknown_tool("get_ordr"),
     "tool changed": messages.tool_changed("get_order"),
+    "other release": messages.other_release("get_order"),
     "not invocable": messages.not_invocable("get_order"),
     "array too large": too_large({"kind": "array", "count": 7}),
     "object too large": too_large({"kind": "object", "count": 7}, narrowing=()),
     "text too large": too_large({"kind": "text", "count": 7}),
     "scalar too large": too_large({"kind": "text"}, narrowing=()),
     "cut off": too_large({"kind": "array"}, is_cut=True),
+    "timeout": messages.invoke_timeout(30),
+    "not started": messages.invoke_not_started(0.25),
     "search ranker unavailable": messages.search_ranker_unavailable(),
     "unwritable answer": messages.unwritable_answer(),
     "internal error": messages.internal_error(),
@@ -70,6 +77,12 @@ ANSWERS = {
 }
 
 
+NEXT_STEPS = {
+    "next page": messages.next_page("orders_list", {"page": 2}, None),
+    "next page of a pinned call": messages.next_page("orders_list", {"page": 2}, "0123456789abcdef"),
+}
+
+
 def answered(response):
     try:
         return map_response(response, FACTS)
@@ -77,18 +90,32 @@ def answered(response):
         return error
 
 
-@pytest.mark.parametrize("name", [*OWN, *ANSWERS])
-def test_envelope_of_each_failure(name, snapshot):
+def rendered(name):
+    if name in NEXT_STEPS:
+        return NEXT_STEPS[name].to_json()
     outcome = OWN[name] if name in OWN else answered(ANSWERS[name])
-    assert json.loads(emit(outcome, limit_bytes=262_144).text) == snapshot
+    return json.loads(emit(outcome, limit_bytes=262_144).text)
 
 
-def test_every_function_of_the_module_that_makes_a_failure_is_rendered():
-    source = Path(messages.__file__).read_text(encoding="utf-8")
-    makers = {line.split("(")[0].removeprefix("def ") for line in source.splitlines() if line.startswith("def ")}
-    used = Path(__file__).read_text(encoding="utf-8")
-    helpers = {"standard", "next_step", "clip", "_permitted", "_counted", "_quoted", "_listed"}
-    assert {name for name in makers - helpers if f"messages.{name}(" not in used} == set()
+@pytest.mark.parametrize("name", [*OWN, *ANSWERS, *NEXT_STEPS])
+def test_envelope_of_each_failure(name, snapshot):
+    assert rendered(name) == snapshot
+
+
+def test_every_sentence_of_the_module_is_rendered():
+    shown = json.dumps([rendered(name) for name in (*OWN, *ANSWERS, *NEXT_STEPS)]) + json.dumps(
+        [field.message for field in described({"properties": {"page": {}}}, ["page"])]
+    )
+    tree = ast.parse(Path(messages.__file__).read_text(encoding="utf-8"))
+    assert [text for text in fragments(tree) if json.dumps(text)[1:-1] not in shown] == []
+
+
+def fragments(tree: ast.AST) -> Iterator[str]:
+    """The pieces of two words or more between the places of each text of the module that is no docstring."""
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from (piece for piece in re.split(r"\{\w*\}", node.value) if " " in piece.strip())
 
 
 @pytest.mark.parametrize("code", sorted(messages.STANDARD))

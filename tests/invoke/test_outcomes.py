@@ -1,11 +1,16 @@
 import json
+from dataclasses import replace
 
 import pytest
 
+from sezzlee_mcp.catalog.tools import Template
 from sezzlee_mcp.errors import CallError, Continuation, FieldProblem
 from sezzlee_mcp.invoke import messages
 from sezzlee_mcp.invoke.fields import Naming
 from sezzlee_mcp.invoke.outcomes import BackendResponse, CallFacts, map_response
+from sezzlee_mcp.invoke.pages import PagedCall
+from sezzlee_mcp.invoke.recognizers import Problem
+from tests.invoke.making import slot
 
 FACTS = CallFacts(naming=Naming(published=("quantity",)), has_identity=True, limit_bytes=100)
 JSON = {"content-type": "application/json"}
@@ -34,6 +39,9 @@ def refusal(response, facts=FACTS):
         (answer(201, {"id": 1}, location="/orders/1/"), {"status": 201, "body": {"id": 1}}),
         (answer(302, location="/orders/1/"), {"status": 302, "location": "/orders/1/"}),
         (answer(304), {"status": 304}),
+        *((answer(status, {"id": 1}), {"status": status}) for status in (100, 103, 204, 205, 304)),
+        (BackendResponse(status=200, headers=JSON), {"status": 200}),
+        (BackendResponse(status=200), {"status": 200}),
         (
             BackendResponse(status=200, headers={"content-type": "text/csv; charset=utf-8"}, body="a,ü".encode()),
             {"status": 200, "body": "a,ü", "contentType": "text/csv; charset=utf-8"},
@@ -150,11 +158,13 @@ def test_403_to_nobody_asks_for_a_login_and_shows_nothing():
         ("http://testserver/accounts/login/?next=/", "/accounts/login/"),
         ("//testserver/accounts/login/", "/accounts/login/"),
         ("https://sso.example.com/in?next=x", "https://sso.example.com/in"),
+        ("../../accounts/login/?next=x", "/accounts/login/"),
     ],
 )
 def test_redirect_to_the_login_page_is_no_success(location, login_url):
     facts = CallFacts(naming=Naming(), has_identity=True, limit_bytes=100, login_url=login_url)
-    error = refusal(answer(302, location=location), facts)
+    response = replace(answer(302, location=location), address="http://testserver/api/orders/")
+    error = refusal(response, facts)
     assert (error.code, error.status) == ("unauthenticated", 302)
 
 
@@ -183,6 +193,70 @@ def test_rate_limit_says_how_long_to_wait(header, seconds):
         seconds,
         Continuation(kind="retry", instruction="Repeat the same call later.", after_seconds=seconds),
     )
+
+
+def test_wait_of_an_unavailable_backend_is_told_to_who_retries():
+    error = refusal(answer(503, retry_after="7"))
+    assert (error.retry_after_seconds, error.continuation) == (
+        None,
+        Continuation(kind="retry", instruction="Repeat the same call later.", after_seconds=7),
+    )
+
+
+def test_page_with_a_next_one_says_the_call_that_asks_for_it():
+    template = Template(method="GET", route="/x/", slots=(slot("page", type="integer"),))
+    call = PagedCall(tool="xs_list", arguments={}, template=template, query="")
+    response = replace(answer(200, {"next": "?page=2"}), address="http://testserver/x/")
+    assert map_response(response, replace(FACTS, call=call)) == {
+        "status": 200,
+        "body": {"next": "?page=2"},
+        "continuation": messages.next_page("xs_list", {"page": 2}, None).to_json(),
+    }
+
+
+def test_recognizers_of_the_host_are_asked_in_their_order_with_the_parsed_body():
+    asked = []
+
+    def silent(response, body):
+        asked.append((response.status, body))
+
+    def loud(response, body):
+        return Problem(message="Loud.", fields=(FieldProblem(name="QUANTITY", message="x"),))
+
+    facts = replace(FACTS, recognizers=(silent, loud, silent))
+    error = refusal(answer(400, {"a": [1]}), facts)
+
+    assert (error.code, error.message, error.fields) == (
+        "validation_failed",
+        "Loud.",
+        (FieldProblem(name="quantity", message="x"),),
+    )
+    assert asked == [(400, {"a": [1]})]
+
+
+@pytest.mark.parametrize(
+    ("response", "body"),
+    [
+        (BackendResponse(status=404, headers={"content-type": "text/html"}, body=b"<p>"), "<p>"),
+        (BackendResponse(status=404, headers={"content-type": "image/png"}, body=b"x"), None),
+        (BackendResponse(status=404, headers=JSON, body=b'{"a', is_cut=True), None),
+        (BackendResponse(status=404), None),
+    ],
+)
+def test_recognizer_gets_a_text_or_none_of_other_bodies(response, body):
+    asked = []
+    refusal(response, replace(FACTS, recognizers=(lambda response, body: asked.append(body),)))
+    assert asked == [body]
+
+
+@pytest.mark.parametrize("status", [200, 302, 401, 500, 503])
+def test_recognizer_is_not_asked_about_what_is_never_read(status):
+    facts = replace(FACTS, recognizers=(lambda response, body: Problem(message="marker"),))
+    response = answer(status, {"detail": "x"})
+    if status < 400:
+        assert "marker" not in str(map_response(response, facts))
+    else:
+        assert refusal(response, facts) == refusal(response)
 
 
 @pytest.mark.parametrize(

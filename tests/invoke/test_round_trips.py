@@ -4,15 +4,13 @@ import base64
 import json
 from urllib.parse import parse_qsl, unquote
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sezzlee_mcp.catalog.tools import Member
 from sezzlee_mcp.errors import CallError
 from sezzlee_mcp.invoke import ComposeContext, compose
 from tests.invoke.making import MULTIPART, URLENCODED, form, post, read_parts, slot
-
-fuzzed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 
 AWKWARD = [
     "",
@@ -70,7 +68,6 @@ def expected(members, arguments):
     ]
 
 
-@fuzzed
 @given(filled_forms())
 def test_urlencoded_form_is_read_back(filled):
     members, arguments = filled
@@ -82,7 +79,6 @@ def test_urlencoded_form_is_read_back(filled):
     ] == [value for _, value in expected(members, arguments)]
 
 
-@fuzzed
 @given(filled_forms())
 def test_multipart_form_is_read_back(filled):
     members, arguments = filled
@@ -98,7 +94,6 @@ def test_multipart_form_is_read_back(filled):
     assert compose(form(MULTIPART, *members), arguments) == request
 
 
-@fuzzed
 @given(NAMES, st.binary(max_size=200) | TEXTS.map(str.encode), FILE_NAMES)
 @example("f", b"\r\n--part-\r\n\r", "Ω'; filename=x.txt")
 def test_file_is_read_back(field, data, name):
@@ -107,7 +102,6 @@ def test_file_is_read_back(field, data, name):
     assert read_parts(request) == [(field, name, "application/octet-stream", data)]
 
 
-@fuzzed
 @given(st.text(st.characters(exclude_categories=["Cs"])), TEXTS)
 @example('a"\r\nX-Admin: 1\r\n\r\nbody', "x")
 def test_any_declared_name_stays_in_its_line(name, text):
@@ -117,7 +111,6 @@ def test_any_declared_name_stays_in_its_line(name, text):
     assert not {b"\r"[0], b"\n"[0], 0} & set(disposition)
 
 
-@fuzzed
 @given(TEXTS, TEXTS)
 def test_cookie_value_never_becomes_another_cookie_nor_header(name, value):
     template = post(slot(name or "c", "cookie"))
@@ -141,7 +134,6 @@ HOSTILE = st.recursive(
 TYPES = ["string", "integer", "number", "boolean", "any", "file", "object"]
 
 
-@fuzzed
 @given(
     st.sampled_from([URLENCODED, MULTIPART, "application/json", "text/plain", "image/png", "*/*"]), HOSTILE, st.data()
 )

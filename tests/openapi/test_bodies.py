@@ -200,8 +200,8 @@ MULTIPART = "multipart/form-data"
             "application/pdf",
             {**BYTES, "contentMediaType": "application/pdf"},
         ),
-        (media("*/*", schema={**FILE, "nullable": True}), "application/octet-stream", BYTES),
-        (media("*/*", schema={"type": "object", "properties": {"file": FILE}}), "application/octet-stream", BYTES),
+        (media("*/*", schema={**FILE, "nullable": True}), "*/*", BYTES),
+        (media("*/*", schema={"type": "object", "properties": {"file": FILE}}), "*/*", BYTES),
     ],
     ids=str,
 )
@@ -330,6 +330,7 @@ def test_recursive_form_ends() -> None:
         (FILE, {"contentType": "Image/PNG; q=1"}, {**BYTES, "contentMediaType": "image/png"}),
         (FILE, {"contentType": "image/png, image/jpeg"}, BYTES),
         (FILE, {"contentType": "image/*"}, BYTES),
+        (FILE, {"contentType": None}, BYTES),
         (FILE, {"style": "form", "explode": True, "headers": {}}, BYTES),
         (
             {"type": "array", "items": FILE},

@@ -160,19 +160,19 @@ def slots(descriptor: Descriptor) -> list[dict[str, Any]]:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(document=mutated(), notation=NOTATIONS)
 def test_mutated_document_is_lowered(document: Any, notation: str) -> None:
     check(lower(document, body_required="always", notation=notation))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(document=JSON)
 def test_any_json_is_taken(document: Any) -> None:
     check(lower(document))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(schema=JSON, encoding=JSON, version=VERSIONS, notation=NOTATIONS, media_types=st.lists(MEDIA_TYPES, max_size=3))
 def test_any_schema_is_taken(schema: Any, encoding: Any, version: str, notation: str, media_types: list[str]) -> None:
     content = {"application/json": {"schema": schema}}

@@ -130,12 +130,55 @@ def test_parameter_declared_twice_in_one_list_is_reported_and_the_last_one_used(
     assert codes(lowered) == [("duplicate_parameter", f"{GET}/parameters/1")]
 
 
-@pytest.mark.parametrize("name", ["Accept", "content-type", "AUTHORIZATION"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Accept", "content-type", "AUTHORIZATION", "Content_Type", "Content-Length", "Accept-Encoding"),
+        *("Host", "Origin", "Referer", "Forwarded", "X-Forwarded-For", "x_forwarded_proto", "X-Real-IP", "Via"),
+        *("Remote-User", "X_Remote_User", "X-Auth-Request-Email", "X-Original-URL", "X-HTTP-Method-Override"),
+        *("Connection", "Transfer-Encoding", "Upgrade", "Expect", "Proxy", "Mcp-Session-Id", "Sec-Fetch-Site"),
+    ],
+)
 def test_reserved_header_is_no_argument(name: str) -> None:
     lowered = lower_parameters(parameter(name, "header", required=True), parameter(name))
 
     assert [(item.name, item.location) for item in only(lowered).parameters] == [(name, "query")]
     assert codes(lowered) == [("reserved_header_parameter_ignored", f"{GET}/parameters/0")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("If-Match", "If-None-Match", "Range", "Content-Range", "Content-Disposition", "Content-Language", "Prefer"),
+        *(
+            "Idempotency-Key",
+            "X-Tenant",
+            "X-Request-ID",
+            "Accept-Language",
+            "Accept-Version",
+            "User-Agent",
+            "traceparent",
+        ),
+        *("X_Tenant", "Client.Session~Id"),
+    ],
+)
+def test_header_of_the_api_is_an_argument(name: str) -> None:
+    lowered = lower_parameters(parameter(name, "header"))
+
+    assert (names(lowered), codes(lowered)) == ([name], [])
+
+
+@pytest.mark.parametrize("name", ["", "X Tenant", "X-Größe", "X-A: 1\r\nX-B", "X-A\0"])
+def test_header_that_no_request_can_hold_costs_the_operation(name: str) -> None:
+    lowered = lower_parameters(parameter(name, "header"))
+
+    assert (lowered.descriptors, codes(lowered)) == ((), [("invalid_header_name", f"{GET}/parameters/0")])
+
+
+def test_names_that_are_one_header_to_a_wsgi_application_are_one_parameter() -> None:
+    lowered = lower_parameters(parameter("X-Tenant", "header"), parameter("x_tenant", "header"))
+
+    assert (names(lowered), codes(lowered)) == (["x_tenant"], [("duplicate_parameter", f"{GET}/parameters/1")])
 
 
 SCHEMES = {
@@ -163,7 +206,7 @@ SCHEMES = {
     ids=str,
 )
 def test_carrier_of_a_scheme_is_never_an_argument(security: Any, credentials: list[str]) -> None:
-    carriers = {"x-api-key": parameter("x-api-key", "header"), "ticket": parameter("ticket")}
+    carriers = {"x-api-key": parameter("x_api-key", "header"), "ticket": parameter("ticket")}
     operation = {"parameters": list(carriers.values()), "responses": OK, **security}
 
     lowered = lower(with_operation(operation, components={"securitySchemes": SCHEMES}))

@@ -2,81 +2,13 @@
 
 import http.client
 import json
-import re
-from html.parser import HTMLParser
+import subprocess
+import sys
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
-from tests.processes.conftest import Server
-
-
-class Form(HTMLParser):
-    """The fields of the page's forms, as a browser would send them back untouched."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.fields: dict[str, str] = {}
-        self._textarea: str | None = None
-        self._select: str | None = None
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        name = given.get("name")
-        if tag == "input" and name and given.get("type") not in {"submit", "checkbox", "radio"}:
-            self.fields[name] = given.get("value") or ""
-        elif tag == "input" and name and "checked" in given:
-            self.fields[name] = given.get("value") or "on"
-        elif tag == "textarea" and name:
-            self._textarea = name
-            self.fields[name] = ""
-        elif tag == "select":
-            self._select = name
-        elif tag == "option" and self._select and "selected" in given:
-            self.fields[self._select] = given.get("value") or ""
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "textarea":
-            self._textarea = None
-        if tag == "select":
-            self._select = None
-
-    def handle_data(self, data: str) -> None:
-        if self._textarea:
-            self.fields[self._textarea] += data.removeprefix("\n")
-
-
-class Browser:
-    """As much of a browser as the admin needs: cookies and forms."""
-
-    def __init__(self, url: str) -> None:
-        self._host = urlsplit(url).netloc
-        self._cookies: dict[str, str] = {}
-
-    def get(self, path: str) -> str:
-        return self._request("GET", path)[1]
-
-    def submit(self, path: str, **changes: str) -> str:
-        """The page that comes of the form at ``path``, sent with these changes."""
-        fields = {**Form(self.get(path)).fields, **changes}
-        status, page, location = self._request("POST", path, urlencode(fields))
-        assert status == 302, page
-        return self.get(location)
-
-    def _request(self, method: str, path: str, body: str | None = None) -> tuple[int, str, str]:
-        connection = http.client.HTTPConnection(self._host, timeout=60)
-        cookies = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
-        headers = {"Cookie": cookies, "Referer": f"http://{self._host}{path}"}
-        if body is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-        connection.request(method, path, body, headers)
-        response = connection.getresponse()
-        for cookie in response.headers.get_all("Set-Cookie") or ():
-            name, _, value = cookie.partition(";")[0].partition("=")
-            self._cookies[name] = value
-        page = response.read().decode()
-        connection.close()
-        return response.status, page, response.headers.get("Location", "")
+from tests.processes.conftest import ROOT, SERVERS, Server, start
+from tests.processes.staff import describe_products_stk_adj
 
 
 def ask(server: Server, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -104,15 +36,43 @@ def generation(server: Server) -> int:
 def test_description_edited_in_one_process_is_what_the_other_searches(servers: dict[str, Server]) -> None:
     edited, other = servers["gunicorn"], servers["uvicorn"]
     before = {name: generation(server) for name, server in servers.items()}
-    staff = Browser(edited.url)
-    staff.submit("/admin/login/?next=/admin/", username="admin", password="admin-demo")
-    listing = staff.get("/admin/sezzlee_mcp/operation/?q=products_stk_adj")
-    (change,) = set(re.findall(r'"(/admin/sezzlee_mcp/operation/\d+/change/)', listing))
 
-    staff.submit(change, description="Books stock in or out of a product, with the reason.")
+    describe_products_stk_adj(edited, "Books stock in or out of a product, with the reason.")
 
     for server in (edited, other):
         assert card(server, "products_stk_adj")["description"] == "Books stock in or out of a product, with the reason."
     assert {name: generation(server) for name, server in servers.items()} == {
         name: number + 1 for name, number in before.items()
     }
+
+
+def pinned(server: Server, version: str | None) -> dict[str, Any]:
+    arguments = {"name": "products_list", "arguments": {}, **({} if version is None else {"version": version})}
+    result = ask(server, "tools/call", {"name": "invoke_tool", "arguments": arguments})
+    envelope: dict[str, Any] = json.loads(result["content"][0]["text"])
+    return envelope
+
+
+def test_while_a_release_is_rolled_out_only_its_own_processes_answer_for_its_catalog(
+    environment: dict[str, str],
+) -> None:
+    replicas = {release: start(SERVERS["uvicorn"], {**environment, "RELEASE": release}) for release in ("old", "new")}
+    try:
+        for synced, other in (("old", "new"), ("new", "old")):
+            synchronize(environment, synced)
+            loaded = ask(replicas[other], "tools/call", {"name": "load_tool", "arguments": {"name": "products_list"}})
+            version = json.loads(loaded["content"][0]["text"])["version"]
+
+            assert pinned(replicas[synced], version)["status"] == 200
+            assert pinned(replicas[other], version)["error"] == "tool_changed"
+            assert pinned(replicas[other], None)["status"] == 200
+    finally:
+        for server in replicas.values():
+            server.process.terminate()
+        for server in replicas.values():
+            server.process.wait(timeout=20)
+
+
+def synchronize(environment: dict[str, str], release: str) -> None:
+    command = [sys.executable, "manage.py", "sezzlee_sync", "-v0"]
+    subprocess.run(command, cwd=ROOT, env={**environment, "RELEASE": release}, check=True)  # noqa: S603

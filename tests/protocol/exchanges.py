@@ -6,7 +6,7 @@ from typing import Any
 
 from sezzlee_mcp.errors import CallError
 from sezzlee_mcp.invoke.envelope import ToolResult
-from sezzlee_mcp.protocol import Inbound, InvokeCall, LoadCall, Reply, SearchCall, ServerInfo, handle
+from sezzlee_mcp.protocol import CallTrace, Inbound, InvokeCall, Limits, LoadCall, Reply, SearchCall, ServerInfo, handle
 
 MODERN = "2026-07-28"
 VERSION = "io.modelcontextprotocol/protocolVersion"
@@ -26,6 +26,8 @@ class MemoryHost:
     answer: ToolResult = field(default_factory=lambda: ToolResult(text='{"total":0}'))
     failure: Exception | None = None
     calls: list[SearchCall | LoadCall | InvokeCall] = field(default_factory=list)
+    traces: list[CallTrace] = field(default_factory=list)
+    limits: Limits = field(default_factory=Limits)
 
     def generation(self) -> int:
         if self.failure:
@@ -42,7 +44,10 @@ class MemoryHost:
         return self._answer(call)
 
     def refuse(self, error: CallError) -> ToolResult:
-        return ToolResult(text=json.dumps({"error": error.code, "message": error.message}), is_error=True)
+        return ToolResult(text=json.dumps({"error": error.code, "message": error.message}), code=error.code)
+
+    def trace(self, trace: CallTrace) -> None:
+        self.traces.append(trace)
 
     def _answer(self, call: SearchCall | LoadCall | InvokeCall) -> ToolResult:
         self.calls.append(call)

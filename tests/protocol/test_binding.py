@@ -96,6 +96,26 @@ def test_detail_that_is_not_exactly_schema_is_card(value):
 
 
 @pytest.mark.parametrize(
+    ("name", "fits", "over"),
+    [
+        ("query", "é" * 2_000, "é" * 2_001),
+        ("tags", ["é" * 1_000, "b" * 1_000], ["é" * 1_000, "b" * 1_001]),
+    ],
+)
+def test_search_of_too_many_characters_is_refused_unread(name, fits, over):
+    assert bind(SEARCH, {name: fits}) == SearchCall(**{name: fits if name == "query" else tuple(fits)})
+    assert refused(SEARCH, {name: over}) == CallError(
+        code="invalid_type",
+        message=f"The argument '{name}' of search_tools takes at most 2000 characters; 2001 arrived.",
+        continuation=Continuation(
+            kind="revise_arguments",
+            tool="search_tools",
+            instruction="Repair the arguments as the message says and call search_tools again.",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
     ("value", "finding"),
     [
         ("orders", "a string arrived"),

@@ -65,13 +65,12 @@ def assert_documented(reply, statuses):
 
 
 @given(body=st.binary(max_size=200), headers=headers)
-@settings(deadline=None)
 def test_any_bytes_with_any_headers_are_answered(body, headers):
     assert_documented(ask(Inbound(method="POST", headers=headers, body=body)), STATUSES)
 
 
 @given(document=documents | near_messages, headers=headers)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_any_json_is_answered(document, headers):
     body = json.dumps(document).encode()
 
@@ -86,7 +85,7 @@ def test_any_json_is_answered(document, headers):
     name=st.sampled_from(TOOLS[:3]),
     arguments=st.dictionaries(st.sampled_from(ARGUMENTS) | st.text(max_size=5), documents, max_size=4),
 )
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_any_arguments_of_a_meta_tool_are_answered_in_a_result(identifier, name, arguments):
     params = {"name": name, "arguments": arguments}
     body = json.dumps({"jsonrpc": "2.0", "id": identifier, "method": "tools/call", "params": params}).encode()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sezzlee_mcp.protocol import handle, internal_error
+from sezzlee_mcp.protocol import Limits, handle, internal_error
 from tests.protocol.exchanges import (
     CAPABILITIES,
     CLIENT_INFO,
@@ -91,6 +91,17 @@ def test_only_an_accept_that_refuses_json_answers_406(accept, status):
 )
 def test_what_is_not_strict_json_answers_parse_error(body):
     assert outcome(ask(post(body))) == (400, -32700, "absent")
+
+
+def test_host_may_read_fewer_levels():
+    host = MemoryHost(limits=Limits(levels=10))
+    reply = ask(post(b"[" * 11 + b"]" * 11), host)
+
+    assert outcome(ask(post(PING), host)) == (200, None, 1)
+    assert content(reply)["error"] == {
+        "code": -32700,
+        "message": "Parse error: the body is not the JSON of one message: it is nested more than 10 levels deep.",
+    }
 
 
 def test_parse_error_says_why_and_repeats_nothing_of_the_body():

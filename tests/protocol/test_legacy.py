@@ -66,7 +66,7 @@ def test_tools_list_needs_no_initialize(version):
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_tool_call_carries_nothing_of_the_modern_era(version):
-    host = MemoryHost(answer=ToolResult(text="{}", is_error=True))
+    host = MemoryHost(answer=ToolResult(text="{}", code="not_found"))
 
     reply = ask(legacy("tools/call", version=version, name="load_tool", arguments={"name": "a"}), host)
 

@@ -91,7 +91,7 @@ def test_tool_call_reaches_the_host_and_its_text_the_client(name, arguments, cal
 
 
 def test_failed_tool_call_is_a_result_with_is_error():
-    host = MemoryHost(answer=ToolResult(text='{"error":"not_found"}', is_error=True))
+    host = MemoryHost(answer=ToolResult(text='{"error":"not_found"}', code="not_found"))
 
     reply = ask(modern("tools/call", name="load_tool", arguments={"name": "x"}), host)
 

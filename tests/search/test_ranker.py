@@ -54,7 +54,8 @@ def test_filter_visibility_and_limit_keep_the_order_that_was_given():
     documents = [SearchDocument(name=name, description="", tags=carried) for name, carried in tags.items()]
     index = Index.build({document.name: weigh(document) for document in documents})
     audience = Audience.of(index, {"apple", "fig", "pear"})
+    ranking = Ranking(names=("plum", "pear", "fig", "apple"))
 
-    found = narrow(index, audience, ("plum", "pear", "fig", "apple"), tags=["Red"], limit=1)
+    found = narrow(index, audience, ranking.among, tags=["Red"], limit=1)
 
     assert (found.names, found.total) == (("fig",), 3)

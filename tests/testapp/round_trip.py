@@ -1,4 +1,4 @@
-"""Views that keep what they read of a request, one per body family and per style; a URLconf of their own."""
+"""Views that keep what they read of a request, one per body family; a URLconf of their own."""
 
 from typing import IO, Any
 from urllib.parse import unquote
@@ -13,13 +13,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from project.shop.parsers import PlainTextParser
+from sezzlee_mcp.invoke import FileContent
 
+JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 ARRAY = {"type": "array", "items": {"type": "string"}}
 ANYTHING = {"type": "object", "additionalProperties": True}
 FIELD_NAMES = ["text", "a b", "größe", "x&y=z;+%41", "a.b", "a[b]", "it's", "__proto__", "Content-Type", "a\tb"]
-FIELDS = {
+FIELDS: dict[str, Any] = {
     "type": "object",
     "properties": {
         **{name: {"type": "string"} for name in FIELD_NAMES},
@@ -29,17 +31,41 @@ FIELDS = {
         "flag": {"type": "boolean"},
     },
 }
-WITH_FILE = {**FIELDS, "properties": {**FIELDS["properties"], "file": {"type": "string", "format": "binary"}}}
+BYTES = {"type": "string", "format": "binary"}
+FILES = {"file": BYTES, "files": {"type": "array", "items": BYTES}}
+WITH_FILE = {**FIELDS, "properties": {**FIELDS["properties"], **FILES}}
+# A bracket or a dot in the name of a member is how a form writes a member's member.
+MEMBERS = {name: schema for name, schema in FIELDS["properties"].items() if not {".", "["}.intersection(name)}
+GROUPED = {
+    "type": "object",
+    "properties": {"group": {"type": "object", "properties": MEMBERS}, "one": {"type": "string"}},
+}
 
 # What the views read, the latest last.
 read: list[Any] = []
 
 
-class BytesParser(BaseParser):
-    media_type = "application/octet-stream"
+# The files that a reference leads to.
+stored: dict[str, FileContent] = {}
 
-    def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Any = None) -> bytes:
-        return stream.read()
+
+def stored_file(ref: str, **facts: Any) -> FileContent:
+    return stored[ref]
+
+
+class AnyJsonParser(parsers.JSONParser):
+    media_type = "application/*"
+
+
+class TextJsonParser(parsers.JSONParser):
+    media_type = "text/json"
+
+
+class BytesParser(BaseParser):
+    media_type = "*/*"
+
+    def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Any = None) -> Any:
+        return media_type, stream.read()
 
 
 class Keeping(APIView):
@@ -50,33 +76,37 @@ class Keeping(APIView):
         return Response({"kept": True})
 
 
-def raw(name: str, *, parameters: Any = (), body: dict[str, Any] | None = None) -> dict[str, Any]:
+def raw(
+    name: str, *, parameters: Any = (), body: dict[str, Any] | None = None, required: bool = True
+) -> dict[str, Any]:
     content = {media_type: {"schema": schema} for media_type, schema in (body or {}).items()}
     return {
         "operationId": name,
         "parameters": list(parameters),
-        **({"requestBody": {"required": True, "content": content}} if content else {}),
+        **({"requestBody": {"required": required, "content": content}} if content else {}),
         "responses": {"200": {"description": "It was read."}},
     }
 
 
-def body_view(name: str, parser: type[BaseParser], media_type: str, schema: dict[str, Any]) -> Any:
+def body_view(name: str, parsers: list[type[BaseParser]], body: dict[str, Any], *, required: bool = True) -> Any:
     class View(Keeping):
-        parser_classes = [parser]
+        parser_classes = parsers
 
-        @extend_schema(operation=raw(name, body={media_type: schema}))
+        @extend_schema(operation=raw(name, body=body, required=required))
         def post(self, request: Request) -> Response:
             return self.keep(with_content(request.data) if request.FILES else request.data)
 
     return path(f"{name}/", View.as_view())
 
 
-def with_content(data: Any) -> dict[str, Any]:
+def with_content(data: Any) -> dict[str, list[Any]]:
     """A form by key, its files as they can be read only while the request lasts."""
-    return {
-        key: (value.name, value.content_type, value.read()) if isinstance(value, UploadedFile) else value
-        for key, value in data.items()
-    }
+    lists = data.lists() if hasattr(data, "lists") else ((key, [value]) for key, value in data.items())
+    return {key: [content_of(value) for value in values] for key, values in lists}
+
+
+def content_of(value: Any) -> Any:
+    return (value.name, value.content_type, value.read()) if isinstance(value, UploadedFile) else value
 
 
 class _Row(serializers.Serializer[object]):
@@ -146,17 +176,6 @@ def delimited(query: str) -> dict[str, list[str]]:
     return {key: [unquote(text) for text in text.split(delimiters[key])] for key, _, text in pairs if key in delimiters}
 
 
-def path_view(style: str) -> Any:
-    operation = raw(f"path_{style}", parameters=[parameter("value", "path", {"type": "string"}, style=style)])
-
-    class View(Keeping):
-        @extend_schema(operation=operation)
-        def get(self, request: Request, value: str) -> Response:
-            return self.keep(value)
-
-    return path(f"{style}/<str:value>/", View.as_view())
-
-
 HEADERS = [
     parameter("X-Text", "header", {"type": "string"}),
     parameter("X-Many", "header", ARRAY),
@@ -174,19 +193,26 @@ class HeaderView(Keeping):
 
 
 api = [
-    body_view("json_open", parsers.JSONParser, "application/json", ANYTHING),
-    body_view("json_any", parsers.JSONParser, "application/json", {}),
-    body_view("urlencoded", parsers.FormParser, FORM, FIELDS),
-    body_view("multipart", parsers.MultiPartParser, MULTIPART, WITH_FILE),
-    body_view("text", PlainTextParser, "text/plain", {"type": "string"}),
-    body_view("octets", BytesParser, "application/octet-stream", {"type": "string", "format": "binary"}),
+    body_view("json_open", [parsers.JSONParser], {JSON: ANYTHING}),
+    body_view("json_any", [parsers.JSONParser], {JSON: {}}),
+    body_view("json_of_a_vendor", [AnyJsonParser], {"application/vnd.shop+json": {}}),
+    body_view("json_as_text", [TextJsonParser], {"text/json": {}}),
+    body_view("urlencoded", [parsers.FormParser], {FORM: FIELDS}),
+    body_view("urlencoded_whole", [parsers.FormParser], {FORM: FIELDS}, required=False),
+    body_view("grouped_urlencoded", [parsers.FormParser], {FORM: GROUPED}),
+    body_view("grouped_multipart", [parsers.MultiPartParser], {MULTIPART: GROUPED}),
+    body_view("multipart", [parsers.MultiPartParser], {MULTIPART: WITH_FILE}),
+    body_view("multipart_whole", [parsers.MultiPartParser], {MULTIPART: WITH_FILE}, required=False),
+    body_view("either", [parsers.JSONParser, parsers.MultiPartParser], {JSON: WITH_FILE, MULTIPART: WITH_FILE}),
+    body_view("text", [PlainTextParser], {"text/plain": {"type": "string"}}),
+    body_view("octets", [BytesParser], {"application/octet-stream": BYTES}),
+    body_view("image", [BytesParser], {"image/png": BYTES}),
+    body_view("anything", [BytesParser], {"*/*": BYTES}),
+    body_view("named_upload", [parsers.FileUploadParser], {"*/*": {"type": "object", "properties": {"file": BYTES}}}),
     nested_view("nested_json", parsers.JSONParser),
     nested_view("nested_urlencoded", parsers.FormParser),
     nested_view("nested_multipart", parsers.MultiPartParser),
     path("query/", QueryView.as_view()),
-    path_view("simple"),
-    path_view("label"),
-    path_view("matrix"),
     path("headers/", HeaderView.as_view()),
 ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from sezzlee_mcp import conf
 from sezzlee_mcp.diagnostics import Severity
 from sezzlee_mcp.errors import PublishRefused
 from sezzlee_mcp.sync import OWN, SyncReport, sync
@@ -38,14 +39,28 @@ class Command(BaseCommand):
             "--check", action="store_true", help="Write nothing; exit 1 when the catalog is behind the document."
         )
         parser.add_argument("--force", action="store_true", help="Publish even when most of the tools would go.")
+        parser.add_argument(
+            "--publish", action="store_true", help="Publish also where PUBLISH is draft, with all that waits there."
+        )
         parser.add_argument("--format", choices=["text", "json"], default="text", help="How the report is written.")
 
     def handle(
-        self, *, document: Any, dry_run: bool, check: bool, force: bool, format: str, verbosity: int, **options: Any
+        self,
+        *,
+        document: Any,
+        dry_run: bool,
+        check: bool,
+        force: bool,
+        publish: bool,
+        format: str,
+        verbosity: int,
+        **options: Any,
     ) -> None:
         writes = not (dry_run or check)
+        publishes = publish or conf.current().publishes_at_once
+        progress = self._progress(verbosity, format)
         try:
-            report = sync(document, write=writes, force=force, progress=self._progress(verbosity, format))
+            report = sync(document, write=writes, force=force, publishes=publishes, progress=progress)
         except PublishRefused as refusal:
             raise CommandError(refusal.message) from None
         if verbosity >= 1:
@@ -80,13 +95,23 @@ class Command(BaseCommand):
             if len(found) > POINTERS_SHOWN:
                 self.stderr.write(f"  and {len(found) - POINTERS_SHOWN} more")
         self.stdout.write(self._outcome(report, writes))
+        if report.withheld:
+            self.stdout.write(
+                f"Held since a rollback, so not published: what changed of {len(report.withheld)} tool(s). "
+                "Staff end the hold on the admin's page of revisions."
+            )
 
     def _outcome(self, report: SyncReport, writes: bool) -> str:
         counts = ", ".join(f"{len(names)} {kind}" for kind, names in report.tool_changes.items())
-        if not report.is_behind:
-            return f"Nothing changed; generation {report.generation}."
         if report.is_fatal:
             return f"Nothing was written; generation {report.generation}."
+        if not report.publishes and any(report.tool_changes.values()):
+            return (
+                f"{'Waits' if writes else 'Would wait'} in the draft: {counts}. Agents read generation "
+                f"{report.generation} until that is published: on the admin's page, or by sezzlee_sync --publish."
+            )
+        if not report.is_behind:
+            return f"Nothing changed; generation {report.generation}."
         if not writes:
             refusal = " It would be refused without --force." if report.is_suspicious else ""
             return f"Would publish: {counts}.{refusal}"

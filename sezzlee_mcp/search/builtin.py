@@ -1,0 +1,181 @@
+"""What a query's tokens gain each document -> names, best first: what all built-in rankers have in common."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import nlargest
+from itertools import accumulate, islice, repeat
+from math import fsum
+
+from sezzlee_mcp.catalog.tools import SearchDocument
+from sezzlee_mcp.search.score import Gain, Score
+from sezzlee_mcp.search.tokens import tokenize
+
+# How many tokens' gains a ranker keeps: the same words come again and again, and it takes longest to work them out.
+KEPT_TOKENS = 128
+# How many names are put in order at first: more than a search shows, and all that most searches ever ask for.
+FIRST_NAMES = 64
+# Sums of floats are off by a few of their last bits. What is nearer than this to a bound may lie on it.
+_ROUNDING = 1 - 1e-9
+
+# A query token -> what it gains each document that it matches, by the documents' names.
+Gains = Callable[[str], Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factors:
+    """
+    What the scores of a query are multiplied with, by the documents' names; ``most`` is the largest.
+
+    ``rules`` says of one document which rules make up its factor, and with how much each.
+    """
+
+    by_name: Mapping[str, float]
+    most: float
+    rules: Callable[[str], Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a query is ranked by: its tokens, each with what multiplies its gains, and what multiplies the scores."""
+
+    tokens: Mapping[str, float]
+    factors: Factors | None = None
+
+
+def read_tokens(query: str) -> Reading:
+    """The reading of a query as its tokens, each once, and nothing more."""
+    return Reading(tokens=dict.fromkeys(tokenize(query), 1.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Match:
+    """What one query token gains the documents that it matches, by name; ``most`` is the largest of them."""
+
+    gains: Mapping[str, float]
+    most: float
+
+
+_NO_MATCH = _Match(gains={}, most=0.0)
+
+
+class BuiltInRanker:
+    """
+    A ranker that scores a document with the sum of what each query token gains it, every token counted once.
+
+    ``ways`` are the ways in which a token can match: the first in which it gains any document counts. ``read`` may
+    weigh tokens, and multiply scores. All of them have to be pure functions. ``explained`` says from what one document
+    gains what it does.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        ways: Sequence[Gains],
+        explained: Callable[[str, SearchDocument, float], Gain],
+        read: Callable[[str], Reading] = read_tokens,
+    ) -> None:
+        self._names = names
+        self._ways = ways
+        self._explained = explained
+        self._read = read
+        self._kept = lru_cache(KEPT_TOKENS)(lambda token, way: _match(way(token)))
+
+    def rank(self, query: str, among: Set[str]) -> Iterator[str]:
+        """
+        The names ``among`` the catalog's that match, best first, equal scores by code point.
+
+        A query without a token lists every name. What is never asked for is never put in order.
+        """
+        reading = self._read(query)
+        if not reading.tokens:
+            yield from filter(among.__contains__, self._names)
+            return
+        matches = [self._matched(token, weight, among) for token, weight in reading.tokens.items()]
+        first = _best(matches, reading.factors, FIRST_NAMES)
+        yield from first
+        if len(first) == FIRST_NAMES:
+            yield from islice(_best(matches, reading.factors, len(self._names)), FIRST_NAMES, None)
+
+    def explain(self, query: str, document: SearchDocument) -> Score:
+        """The score of one of the catalog's documents, by which ``rank`` places it, and what makes it up."""
+        reading, everything = self._read(query), frozenset(self._names)
+        gained = {
+            token: self._matched(token, weight, everything).gains.get(document.name, 0.0)
+            for token, weight in reading.tokens.items()
+        }
+        return Score(
+            gains=tuple(self._explained(token, document, gain) for token, gain in gained.items()),
+            rules=reading.factors.rules(document.name) if reading.factors else {},
+        )
+
+    def _matched(self, token: str, weight: float, among: Set[str]) -> _Match:
+        found = (self._narrowed(self._kept(token, way), among) for way in self._ways)
+        match = next((each for each in found if each.gains), _NO_MATCH)
+        if weight == 1:
+            return match
+        return _match({name: gain * weight for name, gain in match.gains.items()})
+
+    def _narrowed(self, match: _Match, among: Set[str]) -> _Match:
+        if len(among) == len(self._names):
+            return match
+        return _match({name: match.gains[name] for name in match.gains.keys() & among})
+
+
+def _match(gains: Mapping[str, float]) -> _Match:
+    return _Match(gains=gains, most=max(gains.values(), default=0.0))
+
+
+def _best(matches: Iterable[_Match], factors: Factors | None, count: int) -> list[str]:
+    """
+    The ``count`` names with the highest scores, in their order.
+
+    The tokens that can gain a document most come first. As soon as ``count`` documents have more than all tokens that
+    are left could gain another one, only documents found so far can be among the best ("MaxScore").
+    """
+    most = factors.most if factors else 1.0
+    ordered = sorted(matches, key=lambda match: match.most, reverse=True)
+    lefts = [most * left for left in accumulate(match.most for match in reversed(ordered))][::-1]
+    sums: dict[str, float] = {}
+    for match, left in zip(ordered, lefts, strict=True):
+        if _nth(_multiplied(sums, factors), count) * _ROUNDING > left:
+            break
+        sums = _added(sums, match.gains)
+    else:
+        left = 0.0
+    scores = _multiplied(sums, factors)
+    if left or len(ordered) > 2:  # a sum of two numbers is rounded once, as fsum's is
+        reach = (_nth(scores, count) - left) * _ROUNDING
+        exact = _scores(ordered, [name for name, score in scores.items() if score >= reach])
+        scores = _multiplied(exact, factors)
+    return nlargest(count, sorted(scores), key=scores.__getitem__)  # which keeps the order of equal scores
+
+
+def _nth(sums: Mapping[str, float], count: int) -> float:
+    """The sum that ``count`` documents have at least."""
+    return nlargest(count, sums.values())[-1] if len(sums) >= count else 0.0
+
+
+def _added(sums: dict[str, float], gains: Mapping[str, float]) -> dict[str, float]:
+    if not sums:
+        return dict(gains)
+    for name, gain in gains.items():
+        sums[name] = sums.get(name, 0.0) + gain
+    return sums
+
+
+def _multiplied(sums: dict[str, float], factors: Factors | None) -> dict[str, float]:
+    if factors is None:
+        return sums
+    by_name = factors.by_name
+    return {name: score * by_name[name] for name, score in sums.items()}
+
+
+def _scores(matches: Iterable[_Match], names: list[str]) -> dict[str, float]:
+    """
+    The sums of what these documents are gained.
+
+    fsum is exact, so documents that gain the same from different tokens tie, whatever the tokens' order.
+    """
+    columns = (map(match.gains.get, names, repeat(0.0)) for match in matches)
+    return dict(zip(names, map(fsum, zip(*columns, strict=True)), strict=True))
