@@ -77,8 +77,9 @@ def large_site(document: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         server.process.wait(timeout=20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """A browser for one module: while playwright runs, its thread has an event loop, and no later test could start one."""
     if CHROMIUM is None:
         pytest.skip("There is no Chromium on this machine.")
     with sync_playwright() as playwright:
@@ -87,7 +88,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def session(large_site: str, chromium: Browser) -> Any:
     """The cookies of the administrator, who has logged in."""
     page = chromium.new_page()
