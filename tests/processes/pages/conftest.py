@@ -79,7 +79,7 @@ def large_site(document: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """A browser for one module: while playwright runs, its thread has an event loop, and no later test could start one."""
+    """A browser for one module: as long as playwright runs, no test in its thread can start an event loop."""
     if CHROMIUM is None:
         pytest.skip("There is no Chromium on this machine.")
     with sync_playwright() as playwright:
