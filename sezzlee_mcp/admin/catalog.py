@@ -16,15 +16,27 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from sezzlee_mcp import conf, requested_sync, survey
+from sezzlee_mcp import conf, requested_sync, survey, windows
 from sezzlee_mcp.admin import waiting
 from sezzlee_mcp.admin.bases import ReadOnlyAdmin, rendered, summary
 from sezzlee_mcp.admin.filters import ADVICE, FAULTS, HEAVY_TOKENS
 from sezzlee_mcp.admin.many import WordsForm
 from sezzlee_mcp.admin.revisions import RevisionAdmin
-from sezzlee_mcp.models import Catalog, Diagnostic, Operation, RequestedSync, Revision, ToolUse, VainWord
+from sezzlee_mcp.models import (
+    ArgumentCuration,
+    Catalog,
+    Diagnostic,
+    Operation,
+    RequestedSync,
+    Revision,
+    ToolAlias,
+    ToolUse,
+    VainWord,
+    Variant,
+)
 from sezzlee_mcp.search.descriptions import Fault
 from sezzlee_mcp.survey import SurveyedTool, Uses, operations_of
+from sezzlee_mcp.windows import Window, WindowKind
 
 SYNC = "sezzlee_mcp.sync_catalog"
 REFRESH_SECONDS = 3  # while a sync runs
@@ -33,6 +45,20 @@ TOOLS_SHOWN = 15
 WORDS_SHOWN = 15
 NEAREST_SHOWN = 3
 DESCRIPTION_CHARS = 300
+UNUSED_DAYS = "unused_days"  # in the address: for how many days a window that may close was not used
+DAYS_OFFERED = (30, 90, 180)  # the first unless the address names another number
+DAYS_AT_MOST = 3650
+
+WINDOWS = {
+    WindowKind.TOOL_ALIAS: gettext_lazy("old name of a tool"),
+    WindowKind.ARGUMENT_ALIAS: gettext_lazy("older name of an argument"),
+    WindowKind.DEPRECATED: gettext_lazy("deprecated tool"),
+}
+CLOSING = {
+    WindowKind.TOOL_ALIAS: gettext_lazy("End the old name"),
+    WindowKind.ARGUMENT_ALIAS: gettext_lazy("Remove it from the older names"),
+    WindowKind.DEPRECATED: gettext_lazy("Hide the operation"),
+}
 
 _WORST_FIRST = list(Fault)
 
@@ -90,6 +116,7 @@ class CatalogAdmin(ReadOnlyAdmin):
             "total_bytes": sum(tool.loaded_bytes for tool in tools),
             "total_tokens": sum(tool.tokens for tool in tools),
             **_uses(pages, tools, used),
+            **_windows(pages, tools, _unused_days(request)),
             **_vain_words(pages, tools),
         }
         return rendered(self, request, "catalog/survey.html", context)
@@ -147,9 +174,10 @@ class _Pages:
         self._ids = ids
         self._open: dict[type[Model], bool] = {
             model: self._site.get_model_admin(model).has_view_permission(request)
-            for model in (Diagnostic, Operation, Revision, ToolUse, VainWord)
+            for model in (Diagnostic, Operation, Revision, ToolAlias, ToolUse, VainWord, Variant)
         }
         self._may_edit = self._site.get_model_admin(Operation).has_change_permission(request)
+        self._may_end = self._site.get_model_admin(ToolAlias).has_delete_permission(request)
 
     def list_of(self, model: type[Model], **query: Any) -> str:
         address = self._address(model, "changelist")
@@ -190,6 +218,21 @@ class _Pages:
         reasons = [FAULTS[fault] for fault in tool.faults]
         text = Truncator(tool.description).chars(DESCRIPTION_CHARS)
         return {**linked, "reasons": reasons, "text": text}
+
+    def window(self, window: Window) -> dict[str, Any]:
+        """A window with the page that closes it, or that says more to those who may not."""
+        tools = [self.linked(tool) for tool in window.tools]
+        match window.row:
+            case ToolAlias():
+                url = self._address(ToolAlias, "delete" if self._may_end else "change", window.row.pk)
+            case ArgumentCuration(variant_id=int(variant)):
+                url = self._address(Variant, "change", variant)
+            case _:
+                url = tools[0]["url"]
+        return {"window": window, "label": WINDOWS[window.kind], "action": CLOSING[window.kind]} | {
+            "tools": tools,
+            "url": url,
+        }
 
     def used(self, tool: SurveyedTool, uses: Uses) -> dict[str, Any]:
         return {**self.linked(tool), "uses": uses, "uses_url": self.list_of(ToolUse, q=tool.name)}
@@ -283,6 +326,24 @@ def _uses(pages: _Pages, tools: Sequence[SurveyedTool], used: Mapping[str, Uses]
             pages.figure(_("failed at least once"), (tool for tool, _uses in failing), calls="failed"),
             pages.figure(_("never called"), survey.uncalled(tools, used), calls="none"),
         ],
+    }
+
+
+def _unused_days(request: HttpRequest) -> int:
+    """What the address asks for; anything but a number of days is no wish."""
+    asked = request.GET.get(UNUSED_DAYS, "")
+    days = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) <= len(str(DAYS_AT_MOST)) else 0
+    return days if 1 <= days <= DAYS_AT_MOST else DAYS_OFFERED[0]
+
+
+def _windows(pages: _Pages, tools: Sequence[SurveyedTool], days: int) -> dict[str, Any]:
+    counts_uses = bool(conf.current().use_flush_seconds)
+    found = windows.closable(tools, days)
+    return {
+        "windows": [pages.window(each) for each in found if counts_uses or each.is_gone],
+        "unused_days": days,
+        "other_days": [each for each in DAYS_OFFERED if each != days],
+        "counts_uses": counts_uses,
     }
 
 

@@ -1,18 +1,29 @@
 from django.db import models
-from django.db.models import Q, Sum
+from django.db.models import Max, Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from sezzlee_mcp.models.operations import NAME_CHARS, Operation
+from sezzlee_mcp.models.revisions import ToolContent
 from sezzlee_mcp.models.uses import ToolUse
 
 
 class ToolAliasQuerySet(models.QuerySet["ToolAlias"]):
     def with_uses(self) -> "ToolAliasQuerySet":
-        """With ``uses``: the calls that named the tool by it, as far as they are counted and kept."""
+        """
+        With ``uses``, the calls that named the tool by it, and ``last_used``, the day of the last or None.
+
+        Both as far as calls are counted and kept.
+        """
         calls = ToolUse.objects.filter(former_name=models.OuterRef("name")).order_by().values("former_name")
         uses = models.Subquery(calls.annotate(sum=Sum("calls")).values("sum"))
-        return self.annotate(uses=Coalesce(uses, 0))
+        last_used = models.Subquery(calls.annotate(last=Max("day")).values("last"))
+        return self.annotate(uses=Coalesce(uses, 0), last_used=last_used)
+
+    def with_presence(self) -> "ToolAliasQuerySet":
+        """With ``leads_to_a_tool``: whether the tool is one that agents reach now."""
+        current = ToolContent.objects.filter(left_generation=None, name=models.OuterRef("tool"))
+        return self.annotate(leads_to_a_tool=models.Exists(current))
 
 
 class ToolAlias(models.Model):
