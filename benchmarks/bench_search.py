@@ -104,7 +104,7 @@ def _report(title: str, documents: dict[str, SearchDocument], chance: random.Ran
 
 
 def _search(index: Index, ranker: BuiltInRanker, audience: Audience, query: str) -> None:
-    narrow(index, audience, partial(ranker.rank, query), limit=LIMIT)
+    narrow(index, audience, partial(ranker.order, query), limit=LIMIT)
 
 
 def _timed(title: str, act: Callable[[], Any]) -> Any:

@@ -45,12 +45,14 @@ class KnownToAll:
     What the callers of one generation have in common.
 
     ``broken`` holds the digests of the tools whose view broke when it was asked: it is not tried again. ``audiences``
-    are by the facts that are visible, since many callers see the same.
+    are by the facts that are visible and those that are certain, since many callers see the same.
     """
 
     snapshot: Snapshot | None
     broken: set[str] = field(default_factory=set)
-    audiences: WeakValueDictionary[frozenset[AuthFacts], Audience] = field(default_factory=WeakValueDictionary)
+    audiences: WeakValueDictionary[tuple[frozenset[AuthFacts], frozenset[AuthFacts]], Audience] = field(
+        default_factory=WeakValueDictionary
+    )
 
 
 class _Cache:

@@ -31,7 +31,7 @@ from sezzlee_mcp.protocol.binding import InvokeCall, LoadCall, SearchCall
 from sezzlee_mcp.protocol.limits import Limits
 from sezzlee_mcp.protocol.metatools import MetaTool, input_schema
 from sezzlee_mcp.protocol.traces import OK, CallTrace
-from sezzlee_mcp.search import detail
+from sezzlee_mcp.search import detail, suggest
 from sezzlee_mcp.search.kept_words import kept_words
 from sezzlee_mcp.sight import Sight
 from sezzlee_mcp.snapshots import ContentGone, Entry, Snapshot
@@ -80,8 +80,13 @@ class CallHost:
             answer["tags"] = list(found.tags)
         if not call.tags:  # a search that tags narrow may find nothing for their sake
             self._search = Search(words=kept_words(call.query), found=frozenset(found.names))
+        if found.corrected:
+            answer["corrected"] = dict(found.corrected)
         shown = [self._snapshot.entries[name] for name in found.names]
         answer["results"] = self._schemas(shown) if call.wants_schema else self._cards(shown)
+        if not shown:
+            tried = suggest(self._snapshot.index, self._sight.audience, call.query, call.tags)
+            answer["suggestions"] = {"words": list(tried.words), "message": tried.message}
         return self._emit(answer, _SEARCH_NARROWING)
 
     def load(self, call: LoadCall) -> ToolResult:

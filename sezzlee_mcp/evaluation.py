@@ -91,7 +91,7 @@ class Evaluation:
             number
             for number, case in enumerate(self.sound)
             if not catalog.shown(
-                case, Ranking(names=tuple(sorted(catalog.right(case)))).among, self._users.get(case.user)
+                case, Ranking(names=tuple(sorted(catalog.right(case)))).order, self._users.get(case.user)
             )
         )
 

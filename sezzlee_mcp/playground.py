@@ -3,8 +3,8 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from sezzlee_mcp.protocol.binding import InvokeCall, LoadCall, bind
 from sezzlee_mcp.protocol.metatools import MetaTool
 from sezzlee_mcp.ranking import Ranker
 from sezzlee_mcp.rollbacks import undone
-from sezzlee_mcp.search import Audience, Ranked, Ranking, Score, detail, is_ranked, narrow
+from sezzlee_mcp.search import Audience, Ranked, Ranking, Score, corrected_query, detail, is_ranked, narrow
 from sezzlee_mcp.sight import Sight
 from sezzlee_mcp.snapshots import Snapshot
 
@@ -56,12 +56,13 @@ class Listing:
     What a search finds under one ranker, or the ``error`` with which that failed.
 
     ``sought`` is the tool that was asked about, where it is not among the ``places``; its number is the one that it
-    has before any view is asked.
+    has before any view is asked. ``corrected`` are words of the query, each with the one that was searched for instead.
     """
 
     ranker: str
     is_in_force: bool
     places: tuple[Place, ...] = ()
+    corrected: Mapping[str, str] = field(default_factory=dict)
     sought: Place | None = None
     error: str = ""
 
@@ -143,13 +144,14 @@ class Playground:
         tools = _Tools(self._snapshot, told)
         listings = []
         for one in sorted(found, key=lambda one: one.ranker != ranking.in_force()):
-            place = partial(self._place, tools, one.ranker, query)
+            place = partial(self._place, tools, one.ranker, corrected_query(query, one.corrected))
             is_elsewhere = entry is not None and entry.name not in one.names and not one.error
             listings.append(
                 Listing(
                     ranker=one.ranker,
                     is_in_force=one.ranker == ranking.in_force(),
                     places=tuple(place(name, number) for number, name in enumerate(one.names, start=1)),
+                    corrected=one.corrected,
                     sought=place(entry.name, self._number(one, tags, entry.name)) if entry and is_elsewhere else None,
                     error=one.error,
                 )
@@ -173,7 +175,7 @@ class Playground:
             found = narrow(self._snapshot.index, self._audience, ranked, tags=tags, limit=limit)
         else:
             found = self._sight.found(ranked, tags=tags, limit=limit)
-        return _Found(ranker=name, names=found.names, ranked=ranked)
+        return _Found(ranker=name, names=found.names, ranked=ranked, corrected=found.corrected)
 
     def _number(self, found: "_Found", tags: Sequence[str], name: str) -> int | None:
         """The place of a tool among all that are found before a view is asked."""
@@ -199,7 +201,8 @@ class _Found:
 
     ranker: str
     names: tuple[str, ...] = ()
-    ranked: Ranked = Ranking(names=()).among
+    ranked: Ranked = Ranking(names=()).order
+    corrected: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
 
 

@@ -58,7 +58,7 @@ def ranked(snapshot: Snapshot, query: str) -> Ranked:
 
 
 def _built_in(ranker: str, snapshot: Snapshot, query: str) -> Ranked:
-    return partial(snapshot.rankers[ranker].rank, query)
+    return partial(snapshot.rankers[ranker].order, query)
 
 
 def _own(snapshot: Snapshot, query: str) -> Ranked:
@@ -71,7 +71,7 @@ def _own(snapshot: Snapshot, query: str) -> Ranked:
         logger.warning(
             "The ranker %s named no tools: %r; repeated: %r.", settings.ranker, ranking.unknown, ranking.repeated
         )
-    return ranking.among
+    return ranking.order
 
 
 def _answer(settings: conf.Settings, snapshot: Snapshot, query: str) -> Any:

@@ -73,7 +73,7 @@ class Sight:
 
     def check(self, entry: Entry) -> Check | None:
         """What the tool's own view says of the caller; None where what is declared decides, or no view is asked."""
-        if self._decide(entry.auth) is not Decision.UNKNOWN or not _can_be_checked(entry.auth):
+        if not self._may_be_checked(entry.auth):
             return None
         return self._check(entry)
 
@@ -90,11 +90,7 @@ class Sight:
 
     def prepare(self, entries: Iterable[Entry]) -> None:
         """Read at once what it takes to check these tools, instead of one by one."""
-        needed = [
-            entry
-            for entry in entries
-            if self._decide(entry.auth) is Decision.UNKNOWN and _can_be_checked(entry.auth) and not self._done(entry)
-        ]
+        needed = [entry for entry in entries if self._may_be_checked(entry.auth) and not self._done(entry)]
         with suppress(ContentGone):
             snapshots.templates_of(needed)
 
@@ -113,11 +109,17 @@ class Sight:
     def _audience(self) -> Audience:
         groups, shared = self._snapshot.names_by_auth, self._known.generation.audiences
         visible = frozenset(auth for auth in groups if self._is_candidate(auth))
-        audience = shared.get(visible)
+        certain = frozenset(auth for auth in visible if not self._may_be_checked(auth))
+        audience = shared.get((visible, certain))
         if audience is None:
             names = frozenset().union(*(groups[auth] for auth in visible))
-            audience = shared[visible] = Audience.of(self._snapshot.index, names)
+            unsure = frozenset().union(*(groups[auth] for auth in visible - certain))
+            audience = Audience.of(self._snapshot.index, names, names - unsure if unsure else names)
+            shared[visible, certain] = audience
         return audience
+
+    def _may_be_checked(self, auth: AuthFacts) -> bool:
+        return self._decide(auth) is Decision.UNKNOWN and _can_be_checked(auth)
 
     def _is_candidate(self, auth: AuthFacts) -> bool:
         declared = self._decide(auth)

@@ -229,6 +229,7 @@ def _shown(listing: Listing, links: _Links) -> dict[str, Any]:
         "ranker": listing.ranker,
         "is_in_force": listing.is_in_force,
         "error": listing.error,
+        "corrected": listing.corrected,
         "places": [_row(place, links) for place in listing.places],
         "sought": listing.sought and _row(listing.sought, links),
     }

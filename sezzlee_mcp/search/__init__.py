@@ -6,8 +6,10 @@ from sezzlee_mcp.search.cases import Case, CasesUnreadable, read_cases, write_ca
 from sezzlee_mcp.search.evaluation import Outcome, Scores, differing, judge
 from sezzlee_mcp.search.index import DocumentTokens, Field, Index, weigh
 from sezzlee_mcp.search.ranker import RANKERS, Ranking, is_ranked, read_ranking
-from sezzlee_mcp.search.results import Audience, Found, Ranked, narrow
+from sezzlee_mcp.search.results import Audience, Found, Order, Ranked, narrow
 from sezzlee_mcp.search.score import Gain, Hit, Score
+from sezzlee_mcp.search.spelling import corrected_query
+from sezzlee_mcp.search.suggestions import Suggestions, suggest
 from sezzlee_mcp.search.verbs import ENGLISH, KINDS, Verbs
 
 __all__ = [
@@ -24,13 +26,16 @@ __all__ = [
     "Gain",
     "Hit",
     "Index",
+    "Order",
     "Outcome",
     "Ranked",
     "Ranking",
     "Score",
     "Scores",
+    "Suggestions",
     "Verbs",
     "card",
+    "corrected_query",
     "detail",
     "differing",
     "is_ranked",
@@ -38,6 +43,7 @@ __all__ = [
     "narrow",
     "read_cases",
     "read_ranking",
+    "suggest",
     "weigh",
     "write_cases",
 ]

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from heapq import nlargest
 from itertools import accumulate, islice, repeat
 from math import fsum
 
 from sezzlee_mcp.catalog.tools import SearchDocument
+from sezzlee_mcp.search.results import Order
 from sezzlee_mcp.search.score import Gain, Score
+from sezzlee_mcp.search.spelling import corrected_query
 from sezzlee_mcp.search.tokens import tokenize
 
 # How many tokens' gains a ranker keeps: the same words come again and again, and it takes longest to work them out.
@@ -18,6 +20,8 @@ FIRST_NAMES = 64
 # Sums of floats are off by a few of their last bits. What is nearer than this to a bound may lie on it.
 _ROUNDING = 1 - 1e-9
 
+# The words of a query that may be misspelt, each with the one that was probably meant, told from these names alone.
+Corrections = Callable[[str, Set[str]], Mapping[str, str]]
 # A query token -> what it gains each document that it matches, by the documents' names.
 Gains = Callable[[str], Mapping[str, float]]
 
@@ -64,8 +68,8 @@ class BuiltInRanker:
     A ranker that scores a document with the sum of what each query token gains it, every token counted once.
 
     ``ways`` are the ways in which a token can match: the first in which it gains any document counts. ``read`` may
-    weigh tokens, and multiply scores. All of them have to be pure functions. ``explained`` says from what one document
-    gains what it does.
+    weigh tokens, and multiply scores. ``corrections`` says which words of a query may be misspelt. All of
+    them have to be pure functions. ``explained`` says from what one document gains what it does.
     """
 
     def __init__(
@@ -74,12 +78,19 @@ class BuiltInRanker:
         ways: Sequence[Gains],
         explained: Callable[[str, SearchDocument, float], Gain],
         read: Callable[[str], Reading] = read_tokens,
+        corrections: Corrections = lambda query, certain: {},
     ) -> None:
         self._names = names
         self._ways = ways
         self._explained = explained
         self._read = read
+        self._corrections = corrections
         self._kept = lru_cache(KEPT_TOKENS)(lambda token, way: _match(way(token)))
+
+    def order(self, query: str, certain: Set[str]) -> Order:
+        """What the query finds, with the likely word beside each that ``certain`` do not hold."""
+        corrected = self._corrections(query, certain)
+        return Order(among=partial(self.rank, corrected_query(query, corrected)), corrected=corrected)
 
     def rank(self, query: str, among: Set[str]) -> Iterator[str]:
         """

@@ -6,7 +6,7 @@ found by its name. Each rule, and what it is worth, is in docs/search-quality.md
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log, prod
@@ -16,6 +16,7 @@ from sezzlee_mcp.catalog.tools import SearchDocument
 from sezzlee_mcp.search.builtin import BuiltInRanker, Factors, Reading
 from sezzlee_mcp.search.index import FIELDS, DocumentTokens, Index, matches
 from sezzlee_mcp.search.score import Gain, hits
+from sezzlee_mcp.search.spelling import corrections
 from sezzlee_mcp.search.tokens import tokenize
 from sezzlee_mcp.search.verbs import Intent, Verbs
 
@@ -55,7 +56,7 @@ class _Form:
 def fielded(index: Index, verbs: Verbs) -> BuiltInRanker:
     """The ranker ``fielded``, over ``index``."""
     model = Model(index, verbs)
-    return BuiltInRanker(index.names, [model.whole, model.prefixed], model.explained, model.read)
+    return BuiltInRanker(index.names, [model.whole, model.prefixed], model.explained, model.read, model.corrections)
 
 
 class Model:
@@ -80,6 +81,10 @@ class Model:
         intent, verb = self._verbs.read(query)
         tokens = {token: VERB_WEIGHT if token in tokenize(verb) else 1.0 for token in tokenize(query)}
         return Reading(tokens=tokens, factors=self._factors(intent))
+
+    def corrections(self, query: str, certain: Set[str]) -> Mapping[str, str]:
+        """What may be misspelt; a verb is not, as it speaks of the method wherever it stands."""
+        return corrections(query, self._index, certain, is_known=self._verbs.__contains__)
 
     def explained(self, token: str, document: SearchDocument, gain: float) -> Gain:
         """From what the document gains ``gain`` by the token; each occurrence has the weight of its field's length."""

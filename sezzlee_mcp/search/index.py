@@ -1,7 +1,7 @@
 """What search holds of a catalog: weighed documents, and the index of all of them (search.md, "Match and score")."""
 
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -165,10 +165,14 @@ class Index:
 
     def matching(self, token: str) -> tuple[str, ...]:
         """The words of the vocabulary that a query token matches, by code point."""
-        first = bisect_left(self.vocabulary, token)
         if len(token) >= SHORTEST_PREFIX_CHARS:
-            return self.vocabulary[first : bisect_left(self.vocabulary, token + _BEYOND_ANY_TOKEN, first)]
-        return self.vocabulary[first : bisect_right(self.vocabulary, token, first)]
+            return self.beginning_with(token)
+        return (token,) if token in self.postings else ()
+
+    def beginning_with(self, start: str) -> tuple[str, ...]:
+        """The words of the vocabulary that begin so, by code point."""
+        first = bisect_left(self.vocabulary, start)
+        return self.vocabulary[first : bisect_left(self.vocabulary, start + _BEYOND_ANY_TOKEN, first)]
 
 
 def _moved(

@@ -20,7 +20,7 @@ _VALUES = re.compile(
 _PUNCTUATION = ".,;!?…()[]{}"
 _JOINT = re.compile(r"[-'’]")
 # Words that join others, in the language that agents mostly search in: every search holds some, and none finds a tool.
-_JOINING = frozenset(
+JOINING = frozenset(
     tokenize(
         "about all and any are can could does each for from get has have how into its new one our own please some than "
         "that the their them then there these they this those use using via want what when where which who will with "
@@ -41,7 +41,7 @@ def kept_words(query: str) -> frozenset[str]:
     pieces = (piece.strip(_PUNCTUATION) for piece in said.split())
     parts = [part for piece in pieces if _is_written_as_word(piece) for part in _JOINT.split(piece)]
     words = {token for part in parts for token in tokenize(part)}
-    return frozenset(word for word in words if SHORTEST_CHARS <= len(word) <= WORD_CHARS and word not in _JOINING)
+    return frozenset(word for word in words if SHORTEST_CHARS <= len(word) <= WORD_CHARS and word not in JOINING)
 
 
 def _is_written_as_word(piece: str) -> bool:

@@ -1,7 +1,7 @@
 """The built-in rankers, and what a host's own answered -> names that can be used (search.md, "Replaceable ranker")."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from sezzlee_mcp.search.bm25 import contract
 from sezzlee_mcp.search.builtin import BuiltInRanker
 from sezzlee_mcp.search.fielded import fielded
 from sezzlee_mcp.search.index import Index
+from sezzlee_mcp.search.results import Order
 from sezzlee_mcp.search.tokens import tokenize
 from sezzlee_mcp.search.verbs import Verbs
 
@@ -31,8 +32,11 @@ class Ranking:
     unknown: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
 
-    def among(self, names: Container[str]) -> Iterator[str]:
-        """Those of ``names`` that it has, in its order."""
+    def order(self, certain: Set[str]) -> Order:
+        """The same order whoever asks."""
+        return Order(among=self._among)
+
+    def _among(self, names: Container[str]) -> Iterator[str]:
         return (name for name in self.names if name in names)
 
 

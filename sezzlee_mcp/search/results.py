@@ -1,7 +1,7 @@
 """Ranked names -> what one caller gets of them (search.md, "After ranking, in this order")."""
 
-from collections.abc import Callable, Iterable, Iterator, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Self
 
@@ -10,8 +10,22 @@ from sezzlee_mcp.search.index import Index
 
 TAG_VOCABULARY_LIMIT = 200
 
-# Those of some names that a query finds, best first: what a caller may not see is not worth putting in order.
-Ranked = Callable[[Set[str]], Iterable[str]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """
+    What a query finds.
+
+    ``among`` gives those of some names that it finds, best first: what is not asked for is not worth putting in order.
+    ``corrected`` are words of the query as they were typed, each with the word that was searched for in its stead.
+    """
+
+    among: Callable[[Set[str]], Iterable[str]]
+    corrected: Mapping[str, str] = field(default_factory=dict)
+
+
+# What a query finds, where its caller certainly sees these names: it tells of no other tool's words.
+Ranked = Callable[[Set[str]], Order]
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
@@ -19,18 +33,24 @@ class Audience:
     """
     The part of a catalog that one caller may see, the same for all of their searches.
 
-    ``tags`` is its folded tag vocabulary by code point; None when it is empty or over ``TAG_VOCABULARY_LIMIT``,
-    since a shortened list would deny tags that exist.
+    ``certain`` are those of the ``names`` that no view's own check may still hide. ``tags`` is its folded tag
+    vocabulary by code point; None when it is empty or over ``TAG_VOCABULARY_LIMIT``, since a shortened list would deny
+    tags that exist.
     """
 
     names: Set[str]
+    certain: Set[str]
     tags: tuple[str, ...] | None
 
     @classmethod
-    def of(cls, index: Index, names: Set[str]) -> Self:
+    def of(cls, index: Index, names: Set[str], certain: Set[str] | None = None) -> Self:
         """The audience of a caller who may see exactly the tools ``names``, all of which the index knows."""
         tags = sorted(tag for tag, carriers in index.tagged.items() if not carriers.isdisjoint(names))
-        return cls(names=names, tags=tuple(tags) if 0 < len(tags) <= TAG_VOCABULARY_LIMIT else None)
+        return cls(
+            names=names,
+            certain=names if certain is None else certain,
+            tags=tuple(tags) if 0 < len(tags) <= TAG_VOCABULARY_LIMIT else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +60,7 @@ class Found:
     names: tuple[str, ...]
     total: int
     tags: tuple[str, ...] | None
+    corrected: Mapping[str, str] = field(default_factory=dict)
 
 
 def narrow(
@@ -56,7 +77,13 @@ def narrow(
 
     The ranking's order stays. ``admitted`` has the last word: it is asked about no more names than it takes.
     """
+    order = ranked(audience.certain)
     names = audience.names
     for tag in {fold(tag) for tag in tags}:
         names = names & index.tagged.get(tag, frozenset())
-    return Found(names=tuple(islice(admitted(ranked(names)), limit)), total=len(audience.names), tags=audience.tags)
+    return Found(
+        names=tuple(islice(admitted(order.among(names)), limit)),
+        total=len(audience.names),
+        tags=audience.tags,
+        corrected=order.corrected,
+    )

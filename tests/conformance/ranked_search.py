@@ -11,14 +11,14 @@ from tests.conformance.search import NO_LIMIT, index_of
 def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
     given = fixture["input"]
     index = index_of(given["tools"])
-    ranked, is_fallback, dropped = partial(contract(index).rank, given["query"]), False, {}
+    ranked, is_fallback, dropped = partial(contract(index).order, given["query"]), False, {}
     if is_ranked(given["query"]):
         try:
             ranking = read_ranking(given["rankerAnswer"], index.documents)
         except ValueError:
             is_fallback = True
         else:
-            ranked = ranking.among
+            ranked = ranking.order
             dropped = {"unknown": list(ranking.unknown), "duplicate": list(ranking.repeated)}
     found = narrow(
         index,

@@ -17,7 +17,7 @@ def run(fixture: dict[str, Any]) -> tuple[Any, Any]:
     found = narrow(
         index,
         Audience.of(index, index.documents.keys()),
-        partial(contract(index).rank, given["query"]),
+        partial(contract(index).order, given["query"]),
         tags=given.get("tags") or (),
         limit=given.get("limit", NO_LIMIT),
     )

@@ -163,7 +163,17 @@ def test_lists_are_private_to_the_caller(shop: None, client: Client) -> None:
 def test_never_synced_catalog_lists_nothing(db: None, anonymous_endpoint: None) -> None:
     agent = McpClient()
 
-    assert agent.search() == {"total": 0, "results": []}
+    assert agent.search() == {
+        "total": 0,
+        "results": [],
+        "suggestions": {
+            "words": [],
+            "message": (
+                "No tool is visible to this caller; "
+                "call as a user who may use some, or ask who runs this server to expose some."
+            ),
+        },
+    }
     assert agent.list_tools()[0]["_meta"] == {"sezzlee/catalogGeneration": 0}
 
 

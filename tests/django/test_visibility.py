@@ -48,6 +48,21 @@ def test_search_tells_nothing_of_a_hidden_tool(agent: Agent) -> None:
     assert agent("carol").search("audit", tags=["audit"])["results"] != []
 
 
+def test_words_of_a_hidden_tool_correct_nothing_and_are_not_suggested(agent: Agent, settings: Settings) -> None:
+    settings.SEZZLEE_MCP = {**settings.SEZZLEE_MCP, "RANKER": "fielded"}
+    bob, carol = agent("bob").search("aduits"), agent("carol").search("aduits")
+
+    assert ("corrected" in bob, bob["results"], bob["suggestions"]["words"]) == (False, [], [])
+    assert (carol["corrected"], "suggestions" in carol) == ({"aduits": "audit"}, False)
+    assert "audit_list" in {card["name"] for card in carol["results"]}
+
+
+def test_an_empty_answer_suggests_words_of_the_caller_alone(agent: Agent) -> None:
+    found = {username: agent(username).search("aduits")["suggestions"]["words"] for username in ("bob", "carol")}
+
+    assert found == {"bob": [], "carol": ["audit"]}
+
+
 def test_invoke_asks_the_backend_not_visibility(agent: Agent) -> None:
     assert agent("bob").invoke("audit_list")["error"] == "forbidden"
     assert agent("carol").invoke("audit_list")["status"] == 200

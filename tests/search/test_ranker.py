@@ -56,6 +56,6 @@ def test_filter_visibility_and_limit_keep_the_order_that_was_given():
     audience = Audience.of(index, {"apple", "fig", "pear"})
     ranking = Ranking(names=("plum", "pear", "fig", "apple"))
 
-    found = narrow(index, audience, ranking.among, tags=["Red"], limit=1)
+    found = narrow(index, audience, ranking.order, tags=["Red"], limit=1)
 
     assert (found.names, found.total) == (("fig",), 3)

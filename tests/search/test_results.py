@@ -14,7 +14,7 @@ def _index(**tags):
 
 def _find(index, query="order", *, names=None, tags=(), limit=50):
     audience = Audience.of(index, frozenset(index.names if names is None else names))
-    return narrow(index, audience, partial(contract(index).rank, query), tags=tags, limit=limit)
+    return narrow(index, audience, partial(contract(index).order, query), tags=tags, limit=limit)
 
 
 def test_an_answer_names_the_matches_and_what_the_caller_may_see():
