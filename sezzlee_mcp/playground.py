@@ -56,7 +56,7 @@ class Listing:
     What a search finds under one ranker, or the ``error`` with which that failed.
 
     ``sought`` is the tool that was asked about, where it is not among the ``places``; its number is the one that it
-    has before any view is asked. ``corrected`` are words of the query, each with the one that was searched for instead.
+    has before any view is asked. ``corrected`` are words of the query, each with the one that was also searched for.
     """
 
     ranker: str

@@ -17,7 +17,7 @@ class Order:
     What a query finds.
 
     ``among`` gives those of some names that it finds, best first: what is not asked for is not worth putting in order.
-    ``corrected`` are words of the query as they were typed, each with the word that was searched for in its stead.
+    ``corrected`` are words of the query as they were typed, each with the word that was searched for beside it.
     """
 
     among: Callable[[Set[str]], Iterable[str]]
