@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
@@ -96,7 +97,12 @@ class PublishingForm(PublishingModelForm):
     @property
     def seen(self) -> str:
         """What the page shows of what is stored, for a save to send along; empty for a row that is added."""
-        return json.dumps(versions.stored(self)) if self.instance.pk else ""
+        return json.dumps(self.versions) if self.instance.pk else ""
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """What is stored, read before what is typed is written into the rows inside the page."""
+        return versions.stored(self)
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]

@@ -32,7 +32,7 @@ def overwritten(form: Any) -> Iterator[tuple[str | None, ValidationError]]:
         text = _("It is not known what this page showed when you opened it. Compare it with what is stored; then save.")
         yield None, ValidationError(text, code="not_seen")
         return
-    now, rows = stored(form), dict(_rows(form))
+    now, rows = form.versions, dict(_rows(form))
     changed = [name for name in {**seen, **now} if now.get(name) != seen.get(name)]
     if not changed:
         return

@@ -107,6 +107,20 @@ def test_pages_about_many_tools_tell_it_as_well(client: Client, bob: Client) -> 
     assert SelectionRule.objects.get().note == ""
 
 
+@pytest.mark.parametrize("answered", [{"_preview": "Preview"}, {"budget_bytes": "few"}], ids=["preview", "refusal"])
+def test_a_row_that_was_edited_and_shown_again_can_be_saved_from_there(
+    client: Client, answered: dict[str, str]
+) -> None:
+    ArgumentCuration.objects.create(operation=operation(BOOKS), name="colour", description="Of the cover.")
+    opened = typed(client, change_page(BOOKS), **{"arguments-0-description": "Of its cover."})
+    shown = client.post(change_page(BOOKS), {**opened, **answered})
+
+    saved = client.post(change_page(BOOKS), {**opened, "_seen": shown.context["adminform"].form.seen})
+
+    assert (shown.status_code, saved.status_code) == (200, 302)
+    assert operation(BOOKS).arguments.get().description == "Of its cover."
+
+
 @pytest.mark.parametrize("seen", [None, "", "[]", "{"])
 def test_a_save_that_does_not_say_what_it_saw_is_refused(client: Client, seen: str | None) -> None:
     response = save(client, change_page(BOOKS), title="Mine", _seen=seen)
