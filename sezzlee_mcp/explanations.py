@@ -135,7 +135,12 @@ def explain(asked: str, caller: Caller | None = None) -> Explanation:
     row = Operation.objects.with_curation().filter(key=keys[0]).first() if len(keys) == 1 else None
     if row is None:
         return Explanation(asked=asked, operation="", tools=(), steps=(_unknown(asked, keys),))
-    subject = _Subject.of(asked, row)
+    return explain_row(asked, row, publishing.read_curation([row]), caller)
+
+
+def explain_row(asked: str, row: Operation, curation: Curation, caller: Caller | None = None) -> Explanation:
+    """The same of an operation that is read, with what is said of it."""
+    subject = _Subject.of(asked, row, curation)
     steps = tuple(_until_lost(_way(subject)))
     unknown = ""
     if steps[-1].outcome is not Outcome.LOST:
@@ -163,11 +168,11 @@ class _Subject:
     generation: int
 
     @classmethod
-    def of(cls, asked: str, row: Operation) -> "_Subject":
+    def of(cls, asked: str, row: Operation, curation: Curation) -> "_Subject":
         one_tool = _keys_of_one_tool(row)
         published = ToolContent.objects.filter(left_generation=None, operation_key__in=one_tool).order_by("name")
         contents = [content for content in published.defer("loaded", "template") if _serves(content, row)]
-        outline, curation = row.to_outline(), publishing.read_curation([row])
+        outline = row.to_outline()
         return cls(
             asked=lookup.as_key(asked) or asked.strip(),
             row=row,

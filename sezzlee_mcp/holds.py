@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sezzlee_mcp.catalog.compile import Candidate, Known
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
@@ -40,14 +39,13 @@ class Holds:
 def kept() -> Holds:
     """The holds in the rows."""
     catalog = Catalog.objects.values_list("held_generation", flat=True).filter(pk=Catalog.ONLY).first()
-    return Holds(catalog=catalog, operations=of_operations())
+    held = Operation.objects.exclude(held_generation=None).only("key", "held_generation")
+    return Holds(catalog=catalog, operations=among(held))
 
 
-def of_operations() -> dict[str, int]:
-    """The generations that single operations were rolled back to, by key."""
-    rows = Operation.objects.exclude(held_generation=None).order_by()
-    held: Iterable[tuple[str, Any]] = rows.values_list("key", "held_generation")
-    return dict(held)
+def among(operations: Iterable[Operation]) -> dict[str, int]:
+    """The generations that these operations were rolled back to one by one, by key."""
+    return {each.key: each.held_generation for each in operations if each.held_generation is not None}
 
 
 def _by_name(tools: Iterable[Known]) -> tuple[Known, ...]:

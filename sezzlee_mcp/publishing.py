@@ -246,7 +246,7 @@ def _inputs(
         known={tool.input_digest: tool for tool in tools},
         aliases=aliases.kept(),
         published_aliases=_published_aliases(),
-        holds=Holds(catalog=catalog.held_generation, operations=holds.of_operations()),
+        holds=Holds(catalog=catalog.held_generation, operations=holds.among(rows.values())),
     )
 
 

@@ -1,23 +1,24 @@
 """The arguments of one tool as staff see them: how agents know each, who said so, and what would hold without staff."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from sezzlee_mcp.admin import origins
 from sezzlee_mcp.admin.origins import SOURCES
 from sezzlee_mcp.canonical import canonical_json
 from sezzlee_mcp.catalog.arguments import Argument, wire_arguments
 from sezzlee_mcp.catalog.bodies import plan_body
-from sezzlee_mcp.catalog.curation import ArgumentRecord, Fill, FillKind
+from sezzlee_mcp.catalog.curation import ArgumentRecord, ArgumentRule, Fill, FillKind
 from sezzlee_mcp.catalog.files import INLINE_SOURCES
 from sezzlee_mcp.catalog.markers import read_markers
 from sezzlee_mcp.catalog.records import records_of, rules_on
 from sezzlee_mcp.catalog.sources import Source, Value, overlaid
 from sezzlee_mcp.catalog.variants import described_by, records_by_name
-from sezzlee_mcp.models import ArgumentRule, Operation, Variant
+from sezzlee_mcp.models import Operation, Variant
 from sezzlee_mcp.openapi import Descriptor
 
 
@@ -49,7 +50,7 @@ def _rows(operation: Operation, variant: Variant | None) -> Iterator[Row]:
     arguments = _arguments(descriptor)
     own = variant.to_variant(operation.family_parameter).arguments if variant else ()
     staff = records_by_name(operation.to_curation().arguments, own)
-    beneath = _beneath(descriptor, arguments)
+    beneath = _beneath(descriptor, arguments, origins.curation_of(operation).argument_rules)
     for argument in arguments:
         value = overlaid(staff.get(argument.name), *beneath[argument.name])
         yield Row(
@@ -62,11 +63,12 @@ def _rows(operation: Operation, variant: Variant | None) -> Iterator[Row]:
         )
 
 
-def _beneath(descriptor: Descriptor, arguments: tuple[Argument, ...]) -> dict[str, tuple[ArgumentRecord, Source]]:
+def _beneath(
+    descriptor: Descriptor, arguments: tuple[Argument, ...], rules: Iterable[ArgumentRule]
+) -> dict[str, tuple[ArgumentRecord, Source]]:
     """The record of each argument without staff's own, and whose it is."""
     marked = records_by_name(read_markers(descriptor).arguments)
-    rules = rules_on(descriptor.route, (row.to_rule() for row in ArgumentRule.objects.all()))
-    ruled = records_of(arguments, {}, rules).by_name
+    ruled = records_of(arguments, {}, rules_on(descriptor.route, rules)).by_name
     found: dict[str, tuple[ArgumentRecord, Source]] = {}
     for name in (argument.name for argument in arguments):
         record, source = (marked.get(name), Source.CODE) if name in marked else (ruled.get(name), Source.RULE)

@@ -73,14 +73,17 @@ class PublishingForm(PublishingModelForm):
     """
     A form that is compiled before it is saved.
 
-    A sound one holds the ``draft`` of the catalog that saving makes, beside the inputs as they are ``stored``. It is
-    not valid while it is previewed, so that
+    A sound one holds the ``draft`` of the catalog that saving makes. It is not valid while it is previewed, so that
     nothing is saved and the page comes back with everything typed. Neither is it when somebody else saved what it
     would overwrite, since the page was opened.
     """
 
     draft: Draft | None = None
-    stored: Inputs
+
+    @cached_property
+    def stored(self) -> Inputs:
+        """The inputs of a compile as they are stored."""
+        return read_inputs()
 
     def compiled(self, inputs: Inputs) -> Draft:
         """The catalog with what the form, and the rows inside its page, would save."""
@@ -111,7 +114,6 @@ class PublishingForm(PublishingModelForm):
         formsets = vars(self.instance).get("formsets", ())
         if self.errors or not all(formset.is_valid() for formset in formsets):
             return
-        self.stored = read_inputs()
         self.draft = self.compiled(self.stored)
         key = self.edited_key
         refusals.place(self, new_losses(self.draft, [] if key is None else [key]), key)
@@ -168,6 +170,8 @@ class OperationForm(DescribingForm, CuratingForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.is_bound:  # then it is compiled, and what is read for that says the origins as well
+            origins.keep(self.instance, self.stored.curation)
         fields = origins.of(self.instance)
         for name, resolved_name in origins.RESOLVED_FIELDS.items():
             if name in self.fields:

@@ -70,9 +70,22 @@ def resolved(operations: Sequence[Operation]) -> dict[str, Resolved]:
     return {operation.key: resolve(operation.to_outline(), curation) for operation in operations}
 
 
+def curation_of(operation: Operation) -> Curation:
+    """What is said of one operation, by its rows, the rules and the settings; read once for all parts of its page."""
+    if "curation" not in vars(operation):
+        keep(operation, publishing.read_curation([operation]))
+    curation: Curation = vars(operation)["curation"]
+    return curation
+
+
+def keep(operation: Operation, curation: Curation) -> None:
+    """Let the parts of an operation's page take what is said of it from there."""
+    vars(operation)["curation"] = curation
+
+
 def of(operation: Operation) -> Resolved:
     """What the curated fields of one operation come to."""
-    return resolved([operation])[operation.key]
+    return resolve(operation.to_outline(), curation_of(operation))
 
 
 def sealed_on(operation: Operation) -> frozenset[str]:

@@ -12,7 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from sezzlee_mcp.explanations import Outcome, Stage, explain
+from sezzlee_mcp.admin import origins
+from sezzlee_mcp.explanations import Outcome, Stage, explain_row
 from sezzlee_mcp.models import Diagnostic, Operation, ToolContent, Variant
 from sezzlee_mcp.search.cards import detail, estimated_tokens
 
@@ -42,7 +43,7 @@ def explanation(operation: Operation) -> SafeString:
             "findings": [(Diagnostic.Level(each.severity).label, each.code, each.message) for each in step.findings],
             "advice": step.advice,
         }
-        for step in explain(operation.key).steps
+        for step in explain_row(operation.key, operation, origins.curation_of(operation)).steps
     ]
     return render_to_string("admin/sezzlee_mcp/operation/explanation.html", {"steps": steps})
 

@@ -1,6 +1,7 @@
 """What staff say of the arguments of an operation and of its variants, inside its page and on the variants' own."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -9,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -16,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from sezzlee_mcp.admin import argument_tables, origins, panels, previews
 from sezzlee_mcp.admin.bases import PublishingAdmin
-from sezzlee_mcp.admin.forms import CuratingForm, DescribingForm, HidingForm, LinesField, check_constant
+from sezzlee_mcp.admin.forms import PREVIEW, CuratingForm, DescribingForm, HidingForm, LinesField, check_constant
 from sezzlee_mcp.admin.previews import Pair
 from sezzlee_mcp.catalog.curation import OperationCuration
 from sezzlee_mcp.catalog.seals import sealed_arguments
@@ -25,8 +27,10 @@ from sezzlee_mcp.models.hints import HINTS
 
 if TYPE_CHECKING:
     StackedInline = admin.StackedInline[Any, Any]
+    RowsOfOne = forms.BaseInlineFormSet[Any, Any, Any]
 else:
     StackedInline = admin.StackedInline
+    RowsOfOne = forms.BaseInlineFormSet
 
 _JSON = forms.Textarea(attrs={"rows": 2, "cols": 60})
 
@@ -109,7 +113,7 @@ class VariantForm(DescribingForm, CuratingForm):
         return key
 
     def choices(self) -> tuple[str, OperationCuration]:
-        operation = Operation.objects.with_curation().get(pk=self.instance.operation_id)
+        operation = self.stored.rows[self.edited_key]
         own = self.instance.variant_with(self.records(), operation.family_parameter)
         variants = [
             own if row.pk == self.instance.pk else row.to_variant(operation.family_parameter)
@@ -122,9 +126,43 @@ class VariantForm(DescribingForm, CuratingForm):
         )
 
 
+class RowField(forms.IntegerField):
+    """Which of the rows ``shown`` a form inside a page is of; no row is asked for again."""
+
+    widget = forms.HiddenInput
+    default_error_messages = {"invalid_choice": forms.ModelChoiceField.default_error_messages["invalid_choice"]}
+
+    def __init__(self, *, shown: Collection[int], initial: int | None) -> None:
+        super().__init__(required=False, initial=initial)
+        self.shown = shown
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value is not None and value not in self.shown:
+            raise ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
+
+
+class CurationFormSet(RowsOfOne):
+    """The rows that come with the page's object; they are not asked for again, whether all or one by one."""
+
+    @cached_property
+    def rows(self) -> list[Any]:
+        # Copies: a form writes what is typed into its row, and the rest of the page shows what is stored.
+        return [copy(row) for row in getattr(self.instance, self.fk.remote_field.get_accessor_name()).all()]
+
+    def get_queryset(self) -> Any:
+        return self.rows
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        name = form._meta.model._meta.pk.name
+        form.fields[name] = RowField(shown={row.pk for row in self.rows}, initial=form.fields[name].initial)
+
+
 class CurationInline(StackedInline):
     """Rows that whoever may change an operation may write: they are what staff say of it."""
 
+    formset = CurationFormSet
     extra = 0
     seal = ""  # what a seal on the rows is called
 
@@ -170,6 +208,13 @@ class VariantInline(CurationInline):
         return super().get_queryset(request).prefetch_related("arguments")
 
 
+_CHOICES = (
+    (None, {"fields": ("of_operation", "name", "description")}),
+    (gettext_lazy("Family member"), {"classes": ("collapse",), "fields": ("key", "body", "body_required")}),
+    (gettext_lazy("Behaviour hints"), {"classes": ("collapse",), "fields": (*HINTS,)}),
+)
+
+
 @admin.register(Variant)
 class VariantAdmin(PublishingAdmin):
     """A variant with its arguments; one is added on its operation's page."""
@@ -177,15 +222,8 @@ class VariantAdmin(PublishingAdmin):
     form = VariantForm
     inlines = (ArgumentInline,)
     list_display = ("name", "of_operation", "description")
-    list_select_related = ("operation",)
     search_fields = ("name", "description", "operation__key")
     readonly_fields = ("of_operation", "arguments_found", "published")
-    fieldsets = (
-        (None, {"fields": ("of_operation", "name", "description")}),
-        (gettext_lazy("Family member"), {"classes": ("collapse",), "fields": ("key", "body", "body_required")}),
-        (gettext_lazy("Behaviour hints"), {"classes": ("collapse",), "fields": (*HINTS,)}),
-        (gettext_lazy("What agents read"), {"fields": ("arguments_found", "published")}),
-    )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -202,6 +240,15 @@ class VariantAdmin(PublishingAdmin):
     def has_module_permission(self, request: HttpRequest) -> bool:
         return may_look(request)
 
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Variant]:
+        of_operation = models.Prefetch("operation", Operation.objects.with_curation())
+        return super().get_queryset(request).prefetch_related("arguments", of_operation)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Variant | None = None) -> Any:
+        # As on the page of an operation, a preview takes the place of what is published.
+        stored = (_("What agents read"), {"fields": ("arguments_found", "published")})
+        return _CHOICES if PREVIEW in request.POST else (*_CHOICES, stored)
+
     def previewed_tools(self, form: Any) -> Sequence[Pair]:
         operation, names = form.edited_key, {form.initial["name"], form.instance.name}
         return [pair for pair in previews.pairs(form.draft, operation) if names & {pair.name, pair.former_name}]
@@ -213,7 +260,7 @@ class VariantAdmin(PublishingAdmin):
 
     @admin.display(description=gettext_lazy("arguments"))
     def arguments_found(self, variant: Variant) -> SafeString:
-        return argument_tables.table(Operation.objects.with_curation().get(pk=variant.operation_id), variant)
+        return argument_tables.table(variant.operation, variant)
 
     @admin.display(description=gettext_lazy("published tool"))
     def published(self, variant: Variant) -> SafeString | str:

@@ -7,6 +7,7 @@ from sezzlee_mcp.catalog.curation import ArgumentRecord, Fill, FillKind
 from sezzlee_mcp.models.fields import PackedJSONField, fill_of, validate_texts, validate_writable
 from sezzlee_mcp.models.hints import Hinted
 from sezzlee_mcp.models.operations import NAME_CHARS, Operation
+from sezzlee_mcp.models.row_checks import RowCheck
 
 _CONSTANT, _DEFERRED, _OMIT = (kind.value for kind in FillKind)
 
@@ -38,7 +39,7 @@ class Variant(Hinted):
                 name="sezzlee_variant_name_unique",
                 violation_error_message=_("The operation already has a variant of this name."),
             ),
-            models.CheckConstraint(condition=~Q(description=""), name="sezzlee_variant_is_described"),
+            RowCheck(condition=~Q(description=""), name="sezzlee_variant_is_described"),
         ]
 
     def __str__(self) -> str:
@@ -103,17 +104,17 @@ class ArgumentCuration(models.Model):
         verbose_name_plural = _("curated arguments")
         ordering = ["operation", "variant", "name"]
         constraints = [
-            models.CheckConstraint(
+            RowCheck(
                 condition=Q(operation__isnull=False, variant__isnull=True)
                 | Q(operation__isnull=True, variant__isnull=False),
                 name="sezzlee_argument_has_one_owner",
             ),
-            models.CheckConstraint(
+            RowCheck(
                 condition=Q(hidden=_CONSTANT) | Q(constant__isnull=True),
                 name="sezzlee_argument_constant",
                 violation_error_message=_("Only an argument that is hidden with a constant has one."),
             ),
-            models.CheckConstraint(
+            RowCheck(
                 condition=(Q(hidden=_DEFERRED) & ~Q(provider="")) | (~Q(hidden=_DEFERRED) & Q(provider="")),
                 name="sezzlee_argument_provider",
                 violation_error_message=_("An argument has a provider exactly when it is hidden and one is asked."),
@@ -176,14 +177,14 @@ class ArgumentRule(models.Model):
         verbose_name_plural = _("argument rules")
         ordering = ["route", "argument", "location"]
         constraints = [
-            models.CheckConstraint(
+            RowCheck(
                 condition=(~Q(hidden="") & Q(description="", prefix=""))
                 | (Q(hidden="", prefix="") & ~Q(description=""))
                 | (Q(hidden="", description="") & ~Q(prefix="")),
                 name="sezzlee_argument_rule_says_one_thing",
                 violation_error_message=_("A rule says one thing: it hides, describes or prefixes."),
             ),
-            models.CheckConstraint(
+            RowCheck(
                 condition=Q(hidden=_CONSTANT) | Q(constant__isnull=True),
                 name="sezzlee_argument_rule_constant",
                 violation_error_message=_("Only a rule that hides with a constant has one."),

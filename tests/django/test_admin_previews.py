@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
@@ -271,7 +272,6 @@ def test_only_who_may_save_may_preview(client: Client) -> None:
 
 
 def test_previews_ask_as_many_queries_in_a_large_catalog(client: Client) -> None:
-    """Rows inside a page are apart: Django validates each of them by queries of its own."""
     tag = TagFactory(name="Round")
     pages = {
         change_page(APPLES): {"description": "Every apple."},
@@ -297,3 +297,39 @@ def test_previews_ask_as_many_queries_in_a_large_catalog(client: Client) -> None
     assert queries() == few
     assert max(few.values()) <= 30
     assert len(tools()) == 62
+
+
+def test_pages_and_previews_ask_as_many_queries_for_any_number_of_rows_inside(client: Client) -> None:
+    names = [f"p{number}" for number in range(10)]
+    parameters = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in names]
+    sync({**FRUIT, "paths": {**FRUIT["paths"], "/apples/": described("apples", parameters=parameters)}})
+
+    def queries(arguments: int, variants: int) -> dict[str, int]:
+        apples = operation(APPLES)
+        apples.variants.all().delete()
+        apples.arguments.all().delete()
+        for number in range(variants):
+            one = Variant.objects.create(operation=apples, name=f"apples_{number}", description=f"Sort {number}.")
+            ArgumentCuration.objects.bulk_create(
+                ArgumentCuration(variant=one, name=name, hidden="omit") for name in names[:arguments]
+            )
+        ArgumentCuration.objects.bulk_create(
+            ArgumentCuration(operation=apples, name=name, agent_name=f"{name}_{name}") for name in names[:arguments]
+        )
+        publish(source="admin")
+        found = {}
+        for what, url in (("operation", change_page(APPLES)), ("variant", page("variant", "change", one.pk))):
+            form = typed(client, url, **{"description": "Every apple.", "arguments-0-description": "A pip."}, **PREVIEW)
+            ContentType.objects.clear_cache()  # as in a process that has shown no such page before
+            with CaptureQueriesContext(connection) as captured:
+                client.get(url)
+            found[f"page of {what}"] = len(captured)
+            with CaptureQueriesContext(connection) as captured:
+                assert "Nothing is saved yet" in previewed(client.post(url, form))
+            found[f"preview of {what}"] = len(captured)
+        return found
+
+    many = queries(arguments=10, variants=5)
+
+    assert queries(arguments=1, variants=1) == many
+    assert max(many.values()) <= 25

@@ -478,12 +478,11 @@ def test_the_page_shows_the_steps_up_to_what_is_asked_of_callers(library: None, 
 
 
 # session, user; the operation with its tags, arguments and variants; selection rules, argument rules and policies, for
-# the sources of values; the arguments that there are, those curated, the variants and their type, the tags to choose
-# from, the rules beneath; its tools as agents read them; its diagnostics
-PAGE_QUERIES = 2 + 4 + 3 + 6 + 1 + 1
-# the operation with its tags, arguments and variants; its other routes, its tools; selection rules, argument rules,
-# policies; diagnostics, generation
-EXPLANATION_QUERIES = 4 + 2 + 3 + 2
+# the sources of values; the arguments that there are, the type of operations, the tags to choose from; its tools as
+# agents read them; its diagnostics
+PAGE_QUERIES = 2 + 4 + 3 + 3 + 1 + 1
+# its other routes, its tools, diagnostics, generation
+EXPLANATION_QUERIES = 4
 
 
 def test_the_page_asks_a_stated_number_of_queries(
