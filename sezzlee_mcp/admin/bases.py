@@ -1,27 +1,32 @@
 """What the pages share: a save that publishes or waits in the draft, and pages that only show."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin import actions
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.utils import unquote
 from django.db import models, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from sezzlee_mcp import holds
-from sezzlee_mcp.admin import previews, waiting
+from sezzlee_mcp.admin import previews, versions, waiting
 from sezzlee_mcp.admin.forms import PREVIEW
 from sezzlee_mcp.admin.previews import Pair
 from sezzlee_mcp.admin.versions import SEEN
+from sezzlee_mcp.admin.waiting import Waiting
 from sezzlee_mcp.models import Catalog, Revision
-from sezzlee_mcp.publishing import Draft, keep, publish
+from sezzlee_mcp.publishing import Draft, keep, publish, read_inputs
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -50,10 +55,14 @@ class PublishingAdmin(StaffAdmin):
 
     The catalog is locked before a form compiles what it would publish: two members of staff who save at once
     wait for each other, so what the form found to be sound still is when it is published. A save is published once it
-    is in the history. A preview publishes nothing, and locks nothing.
+    is in the history. A preview publishes nothing, and locks nothing. What is deleted is what the page that asks for a
+    confirmation showed.
     """
 
     change_form_template = "admin/sezzlee_mcp/publishing_form.html"
+    delete_confirmation_template = "admin/sezzlee_mcp/delete_confirmation.html"
+    delete_selected_confirmation_template = "admin/sezzlee_mcp/delete_selected_confirmation.html"
+    actions: Sequence[Any] = ("delete_selected",)  # in place of Django's, which is made anew for every model
     save_on_top = True  # a preview, or what agents read, stands between the fields and the end of the page
 
     def changeform_view(
@@ -65,9 +74,53 @@ class PublishingAdmin(StaffAdmin):
     ) -> HttpResponse:
         if request.method != "POST" or PREVIEW in request.POST:
             return super().changeform_view(request, object_id, form_url, extra_context)
-        with transaction.atomic():
-            Catalog.objects.lock()
+        with self.locked(request):
             return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with self._deleting(request, is_confirmed=request.method == "POST"):
+            row = self.get_object(request, unquote(object_id))
+            context = self._deletion(request, [row] if row else [], is_confirmed=request.method == "POST")
+            return super().delete_view(request, object_id, {**(extra_context or {}), **context})
+
+    @admin.action(permissions=["delete"], description=gettext_lazy("Delete selected %(verbose_name_plural)s"))
+    def delete_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> HttpResponse | None:
+        is_confirmed = "post" in request.POST
+        with self._deleting(request, is_confirmed):
+            context = self._deletion(request, queryset, is_confirmed)
+            response = actions.delete_selected(self, request, queryset)
+        if isinstance(response, TemplateResponse):
+            response.context_data = {**(response.context_data or {}), **context}
+        return response
+
+    @contextmanager
+    def locked(self, request: HttpRequest) -> Iterator[None]:
+        """A save, under the catalog's lock; whoever published others' edits along is told whose they were."""
+        with transaction.atomic():
+            catalog = Catalog.objects.lock()
+            waits = waiting.of(read_inputs()) if catalog.draft_waits and waiting.publishes(request) else None
+            yield
+            if waits and Catalog.objects.generation() > catalog.generation:
+                self.message_user(request, carried(waits), messages.WARNING)
+
+    def _deleting(self, request: HttpRequest, is_confirmed: bool) -> AbstractContextManager[None]:
+        return self.locked(request) if is_confirmed else nullcontext()
+
+    def _deletion(self, request: HttpRequest, rows: Iterable[Any], is_confirmed: bool) -> dict[str, Any]:
+        """What a page says that asks whether to delete; a confirmation of what it did not show is taken for none."""
+        seen, refusal = versions.of_deletion(self.model, rows), ""
+        if is_confirmed and request.POST.get(SEEN) != seen:
+            request.POST = QueryDict()  # Django deletes where anything is posted
+            refusal = versions.refused_deletion(rows)
+        return {
+            "refusal": refusal,
+            "seen_name": SEEN,
+            "seen": seen,
+            "publishes": waiting.publishes(request),
+            "waits": SimpleLazyObject(lambda: waiting.of(read_inputs())),
+        }
 
     def _create_formsets(self, request: HttpRequest, obj: Any, change: bool) -> Any:
         """The formsets, told to the form, since Django does not: what it compiles depends on their rows too."""
@@ -123,18 +176,14 @@ class PublishingAdmin(StaffAdmin):
 
     def delete_model(self, request: HttpRequest, obj: models.Model) -> None:
         note = _("%(kind)s deleted: %(what)s") % {"kind": self.opts.verbose_name, "what": obj}
-        with transaction.atomic():
-            Catalog.objects.lock()
-            super().delete_model(request, obj)
-            self.release(request, note)
+        super().delete_model(request, obj)
+        self.release(request, note)
 
     def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         deleted = ", ".join(str(row) for row in queryset)
         note = _("%(kind)s deleted: %(what)s") % {"kind": self.opts.verbose_name_plural, "what": deleted}
-        with transaction.atomic():
-            Catalog.objects.lock()
-            super().delete_queryset(request, queryset)
-            self.release(request, note)
+        super().delete_queryset(request, queryset)
+        self.release(request, note)
 
     def release(self, request: HttpRequest, note: str, draft: Draft | None = None) -> None:
         """Publish what is saved, or keep it in the draft, and say what came of it."""
@@ -154,6 +203,17 @@ def kept(request: HttpRequest, site: admin.AdminSite, waits: bool) -> str:
     text: str = _("This is saved and kept in the draft: agents read what they read before, until that is published.")
     page = waiting.publish_page(request, site.name)
     return format_html('{} <a href="{}">{}</a>', text, page, _("Publish the draft")) if page else text
+
+
+def carried(waits: Waiting) -> str:
+    """Whose edits a publish took along, in a sentence or two."""
+    number = len(waits.tools)
+    text: str = ngettext(
+        "Edits that waited in the draft were published along; they change %(number)d tool: %(tools)s.",
+        "Edits that waited in the draft were published along; they change %(number)d tools: %(tools)s.",
+        number,
+    ) % {"number": number, "tools": waits.named_tools}
+    return f"{text} {waits.said_users}".rstrip()
 
 
 def outcome(request: HttpRequest, site: admin.AdminSite, revision: Revision | None) -> str:

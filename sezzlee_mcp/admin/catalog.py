@@ -16,7 +16,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from sezzlee_mcp import conf, requested_sync, survey, windows
+from sezzlee_mcp import conf, publishing, requested_sync, survey, windows
 from sezzlee_mcp.admin import waiting
 from sezzlee_mcp.admin.bases import ReadOnlyAdmin, rendered, summary
 from sezzlee_mcp.admin.filters import ADVICE, FAULTS, HEAVY_TOKENS
@@ -137,7 +137,10 @@ class CatalogAdmin(ReadOnlyAdmin):
             return HttpResponseRedirect(reverse(f"{self.admin_site.name}:sezzlee_mcp_catalog_sync"))
         asked = RequestedSync.objects.current()
         context = {"title": _("Sync"), "sync": asked, "form": form, "may_sync": request.user.has_perm(SYNC)}
-        release = {"publishes": waiting.publishes(request), "draft_waits": Catalog.objects.draft_waits()}
+        publishes, draft_waits = waiting.publishes(request), Catalog.objects.draft_waits()
+        is_asking = publishes and draft_waits and not asked.is_running
+        waits = waiting.of(publishing.read_inputs()) if is_asking else None
+        release = {"publishes": publishes, "draft_waits": draft_waits, "waits": waits}
         page = {"publish_page": waiting.publish_page(request, self.admin_site.name), "outcome": _outcome(asked)}
         response = rendered(self, request, "catalog/sync.html", {**context, **release, **page})
         if asked.is_running:

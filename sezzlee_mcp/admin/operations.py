@@ -7,7 +7,6 @@ from django.contrib import admin, messages
 from django.contrib.admin.utils import label_for_field
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
@@ -249,8 +248,7 @@ class OperationAdmin(PublishingAdmin):
             return HttpResponseRedirect(address)
         if not request.POST.get("seen") or PREVIEW in request.POST:
             return self._many_page(request, edit, self._many_form(request, edit, request.POST))
-        with transaction.atomic():
-            Catalog.objects.lock()
+        with self.locked(request):
             form = self._many_form(request, edit, request.POST)
             if not (form.is_valid() and form.is_seen):
                 return self._many_page(request, edit, form)

@@ -90,10 +90,7 @@ def rendered(
         "beside": beside,
         "pairs": tools,
         "publishes": publishes,
-        "waiting_number": len(waits.tools),
-        "waiting_tools": ", ".join(waits.tools[:TOOLS_SHOWN])
-        + ("\N{HORIZONTAL ELLIPSIS}" * (len(waits.tools) > TOOLS_SHOWN)),
-        "waiting_users": ", ".join(waits.users),
+        "waits": waits,
     }
     return render_to_string("admin/sezzlee_mcp/preview.html", context)
 

@@ -171,7 +171,7 @@ class RevisionAdmin(ReadOnlyAdmin):
         form = ReleaseForm(request.POST or None)
         if done := self._released(request, title, form, act, publishes=publishes):
             return done
-        context = {"kind": "resumption", "publishes": publishes}
+        context = {"kind": "resumption", "publishes": publishes, **(self._saves() if publishes else {})}
         return self._release_page(request, title, form, draft, lambda drafted: drafted.digest, context)
 
     def publish_view(self, request: HttpRequest) -> HttpResponse:
@@ -188,14 +188,7 @@ class RevisionAdmin(ReadOnlyAdmin):
         form = ReleaseForm(request.POST or None)
         if done := self._released(request, title, form, act):
             return done
-        saves = waiting.saves()
-        shown = list(saves[:SAVES_SHOWN])
-        context = {
-            "kind": "publish",
-            "held": holds.kept(),
-            "saves": [(entry, self._saved_page(entry)) for entry in shown],
-            "saves_left_out": saves.count() - len(shown) if len(shown) == SAVES_SHOWN else 0,
-        }
+        context = {"kind": "publish", "held": holds.kept(), **self._saves()}
         return self._release_page(request, title, form, draft, lambda drafted: drafted.digest, context)
 
     def _demand(self, request: HttpRequest, permission: str) -> None:
@@ -252,6 +245,15 @@ class RevisionAdmin(ReadOnlyAdmin):
             page["is_published"] = drafted.is_published
             form.show(seen(drafted))
         return rendered(self, request, "revision/release.html", page)
+
+    def _saves(self) -> dict[str, Any]:
+        """Who saved what of that which a page publishes."""
+        saves = waiting.saves()
+        shown = list(saves[:SAVES_SHOWN])
+        return {
+            "saves": [(entry, self._saved_page(entry)) for entry in shown],
+            "saves_left_out": saves.count() - len(shown) if len(shown) == SAVES_SHOWN else 0,
+        }
 
     def _saved_page(self, entry: LogEntry) -> str:
         """The page of what was saved; "" for what was deleted since, by that very save."""

@@ -1,13 +1,14 @@
 """What a page showed of its rows when it was opened, so that nobody overwrites what another saved since."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
+from django.contrib.admin.utils import NestedObjects
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, router
 from django.forms.models import model_to_dict
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
@@ -50,6 +51,26 @@ def overwritten(form: Any) -> Iterator[tuple[str | None, ValidationError]]:
             yield None, ValidationError(text, code="overwritten")
 
 
+def of_deletion(model: type[models.Model], rows: Iterable[models.Model]) -> str:
+    """A digest of rows of ``model``, and of everything that goes with them when they are deleted."""
+    collector = NestedObjects(using=router.db_for_write(model))
+    collector.collect(list(rows))
+    gone = [row for found in collector.data.values() for row in found]
+    return digest(sorted([row._meta.label, str(row.pk), _version(_values(row))] for row in gone))
+
+
+def refused_deletion(rows: Iterable[models.Model]) -> str:
+    """Why nothing was deleted, and who saved what would have been, where that is one row."""
+    rows = list(rows)
+    text: str = _("Somebody changed this since you opened the page, so nothing was deleted.")
+    said = _last_save(rows[0]) if len(rows) == 1 else ""
+    return " ".join(filter(None, (text, said, _("Look at what would be deleted now, and decide again."))))
+
+
+def _values(row: models.Model) -> dict[str, Any]:
+    return model_to_dict(row, [field.name for field in row._meta.concrete_fields])
+
+
 def _rows(form: Any) -> Iterator[tuple[str, models.Model]]:
     for formset in vars(form.instance).get("formsets", ()):
         for row in formset.get_queryset():
@@ -71,13 +92,18 @@ def _read(text: str) -> Mapping[str, str] | None:
 
 def _since(row: models.Model) -> str:
     text: str = _("Somebody saved this since you opened the page, so nothing was saved now. What you typed is kept.")
+    return " ".join(filter(None, (text, _last_save(row), _("Save again to put what stands here in its place."))))
+
+
+def _last_save(row: models.Model) -> str:
+    """Whose it was, in a sentence; empty where the history says nothing."""
     kind = ContentType.objects.get_for_model(row)
     entries = LogEntry.objects.filter(content_type=kind, object_id=str(row.pk)).select_related("user")
     last = entries.order_by("-action_time", "-pk").first()
-    if last is not None:
-        when = date_format(localtime(last.action_time), "DATETIME_FORMAT")
-        text += " " + _("The last save on record is that of %(user)s, %(when)s.") % {"user": last.user, "when": when}
-    return text + " " + _("Save again to put what stands here in its place.")
+    if last is None:
+        return ""
+    when = date_format(localtime(last.action_time), "DATETIME_FORMAT")
+    return _("The last save on record is that of %(user)s, %(when)s.") % {"user": last.user, "when": when}
 
 
 def _written(value: Any) -> str:

@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from sezzlee_mcp import conf
 from sezzlee_mcp.models import (
@@ -27,6 +28,7 @@ from sezzlee_mcp.publishing import Inputs, compile_draft
 
 PUBLISH = "sezzlee_mcp.publish_catalog"
 VIEW_REVISIONS = "sezzlee_mcp.view_revision"
+TOOLS_SHOWN = 20
 
 # The catalog's own entries are of the syncs that staff started.
 _PUBLISHED = (Operation, Variant, Tag, SelectionRule, ArgumentRule, VisibilityPolicy, ToolAlias, Catalog)
@@ -41,6 +43,17 @@ class Waiting:
 
     def __bool__(self) -> bool:
         return bool(self.tools)
+
+    @property
+    def named_tools(self) -> str:
+        """The first of the tools."""
+        is_cut = len(self.tools) > TOOLS_SHOWN
+        return ", ".join(self.tools[:TOOLS_SHOWN]) + "\N{HORIZONTAL ELLIPSIS}" * is_cut
+
+    @property
+    def said_users(self) -> str:
+        """A sentence; empty where the history says of nobody."""
+        return _("Saved by %(users)s.") % {"users": ", ".join(self.users)} if self.users else ""
 
 
 def publishes(request: HttpRequest) -> bool:

@@ -76,6 +76,13 @@ def save(client: Client, url: str, **changes: Any) -> HttpResponse:
     return client.post(url, typed(client, url, **changes))
 
 
+def delete(client: Client, url: str, *chosen: Any) -> HttpResponse:
+    """What comes of deleting the row of a page, or the ``chosen`` ones of a list, once what that shows is confirmed."""
+    asked = {"action": "delete_selected", "_selected_action": chosen} if chosen else {}
+    shown = client.post(url, asked) if chosen else client.get(url)
+    return client.post(url, {**asked, "post": "yes", "_seen": shown.context["seen"]})
+
+
 def begin(client: Client, action: str, *keys: str) -> HttpResponse:
     """What comes of an action on operations of the list."""
     chosen = [operation(key).pk for key in keys]

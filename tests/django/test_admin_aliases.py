@@ -12,7 +12,7 @@ from sezzlee_mcp.aliases import today
 from sezzlee_mcp.models import Operation, Revision, ToolAlias, ToolUse
 from sezzlee_mcp.publishing import publish
 from sezzlee_mcp.sync import sync
-from tests.django.admin_pages import LIBRARY, RULES, page, rows, said, save
+from tests.django.admin_pages import LIBRARY, RULES, delete, page, rows, said, save
 from tests.factories import SuperuserFactory
 
 BOOKS = "GET /books/"
@@ -30,7 +30,7 @@ def alias(db: None, settings: Settings, client: Client) -> ToolAlias:
 
 
 def test_deleted_alias_ends(client: Client, alias: ToolAlias) -> None:
-    response = client.post(page("toolalias", "delete", alias.pk), {"post": "yes"})
+    response = delete(client, page("toolalias", "delete", alias.pk))
 
     assert said(response)[0] == "Generation 3: no tool changed."
     assert (Revision.objects.latest().aliases, ToolAlias.objects.count()) == ({}, 0)

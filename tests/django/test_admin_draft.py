@@ -31,7 +31,7 @@ from sezzlee_mcp.models import (
 from sezzlee_mcp.publishing import compile_draft, publish, read_inputs
 from sezzlee_mcp.sync import sync
 from sezzlee_mcp.testing import McpClient
-from tests.django.admin_pages import act, begin, change_page, errors, operation, page, said, save
+from tests.django.admin_pages import act, begin, change_page, delete, errors, operation, page, said, save
 from tests.django.test_admin_previews import previewed
 from tests.factories import StaffFactory, SuperuserFactory, TagFactory
 
@@ -118,9 +118,8 @@ def move_alias(client: Client) -> HttpResponse:
     return save(client, url, until=(today() + timedelta(days=5)).isoformat())
 
 
-def delete(client: Client, model: type[Any]) -> HttpResponse:
-    url = page(model._meta.model_name or "", "delete", model._default_manager.get().pk)
-    return client.post(url, {"post": "yes"})
+def delete_page(model: type[Any], **of: Any) -> str:
+    return page(model._meta.model_name or "", "delete", model._default_manager.get(**of).pk)
 
 
 EDITS: dict[str, Callable[[Client], HttpResponse]] = {
@@ -140,14 +139,9 @@ EDITS: dict[str, Callable[[Client], HttpResponse]] = {
     "tag": lambda client: save(client, page("tag", "change", Tag.objects.get().pk), name="Spherical"),
     "alias": move_alias,
     "bulk edit": lambda client: act(client, "hide", APPLES, PEARS),
-    "deleted variant": lambda client: delete(client, Variant),
-    "deleted alias": lambda client: client.post(
-        page("toolalias", "delete", ToolAlias.objects.get(name="crabs").pk), {"post": "yes"}
-    ),
-    "deleted tag": lambda client: client.post(
-        page("tag", "changelist"),
-        {"action": "delete_selected", "_selected_action": [Tag.objects.get().pk], "post": "yes"},
-    ),
+    "deleted variant": lambda client: delete(client, delete_page(Variant)),
+    "deleted alias": lambda client: delete(client, delete_page(ToolAlias, name="crabs")),
+    "deleted tag": lambda client: delete(client, page("tag", "changelist"), Tag.objects.get().pk),
 }
 
 
@@ -276,6 +270,75 @@ def test_a_preview_of_who_publishes_names_the_edits_that_would_go_along(at_once:
     save(client, change_page(APPLES), description="Every apple.")
     assert sorted(Revision.objects.latest().tools) == ["apples"]
     assert "wait in the draft" not in previewed(save(client, change_page(APPLES), description="Apples.", **PREVIEW))
+
+
+ALONG = "Edits that waited in the draft were published along; they change 1 tool: ripe_pears. Saved by bob."
+
+
+@pytest.mark.parametrize("kind", ["operation", "bulk edit", "selection rule", "deleted alias", "deleted tag"])
+def test_whoever_publishes_edits_of_others_along_is_told_whose(at_once: None, client: Client, kind: str) -> None:
+    edits = {**EDITS, "bulk edit": lambda client: act(client, "expose", APPLES)}
+    log_in(client, "bob", *EDITOR)
+    save(client, change_page(PEARS), exposure="exclude")
+    client.force_login(SuperuserFactory(username="ann"))
+
+    assert said(edits[kind](client))[-1] == ALONG
+    assert "ripe_pears" not in Revision.objects.latest().tools
+    assert ALONG not in said(save(client, change_page(APPLES), description="Apples."))
+
+
+def test_who_publishes_nothing_publishes_nothing_along(at_once: None, client: Client) -> None:
+    log_in(client, "bob", *EDITOR)
+    save(client, change_page(PEARS), exposure="exclude")
+    log_in(client, "eve", *EDITOR)
+
+    assert said(save(client, change_page(APPLES), description="Every apple."))[0] == KEPT
+    assert ALONG not in said(save(client, change_page(APPLES), title="Apples"))
+
+
+@pytest.mark.parametrize("url", [lambda: delete_page(Variant), lambda: page("variant", "changelist")])
+def test_a_page_that_asks_whether_to_delete_says_what_is_published(
+    settings: Settings, client: Client, url: Callable[[], str]
+) -> None:
+    def asked() -> str:
+        chosen = {"action": "delete_selected", "_selected_action": [Variant.objects.get().pk]}
+        return text(client.get(url()) if "delete" in url() else client.post(url(), chosen))
+
+    log_in(client, "bob", *EDITOR)
+    save(client, change_page(APPLES), description="Every apple.")
+    client.force_login(SuperuserFactory(username="ann"))
+    assert "Deleting keeps this in the draft: agents read what they read now" in asked()
+    settings.SEZZLEE_MCP = RULES
+
+    shown = asked()
+
+    assert "Deleting also publishes edits that wait in the draft; they change 1 tool: apples. Saved by bob." in shown
+    assert "All of this is deleted:" in shown
+
+
+def test_the_page_of_a_sync_names_the_edits_that_it_publishes(at_once: None, client: Client) -> None:
+    log_in(client, "bob", *EDITOR)
+    save(client, change_page(PEARS), exposure="exclude")
+    client.force_login(SuperuserFactory(username="ann"))
+
+    shown = text(client.get(page("catalog", "sync")))
+
+    assert (
+        "A sync also publishes edits that wait in the draft; they change 1 tool: ripe_pears. Saved by bob. "
+    ) in shown
+    log_in(client, "eve", "view_catalog", "sync_catalog")
+    assert "A sync also publishes" not in text(client.get(page("catalog", "sync")))
+
+
+def test_the_end_of_a_hold_says_who_saved_what_it_publishes(at_once: None, client: Client) -> None:
+    confirm(client, roll_back_page(2))
+    log_in(client, "bob", *EDITOR)
+    save(client, change_page(APPLES), description="Every apple.")
+    client.force_login(SuperuserFactory(username="ann"))
+
+    table = text(client.get(resume_page())).partition("Who saved what since the last generation")[2]
+
+    assert "bob Operation: GET /apples/ Changed Description" in table
 
 
 def test_a_kept_edit_that_is_taken_back_leaves_nothing_waiting(client: Client) -> None:

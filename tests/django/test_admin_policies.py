@@ -9,7 +9,7 @@ from pytest_django import Settings
 from sezzlee_mcp import publishing
 from sezzlee_mcp.models import Catalog, Operation, Revision, SelectionRule, Tag, ToolContent
 from sezzlee_mcp.sync import sync
-from tests.django.admin_pages import LIBRARY, RULES, errors, operation, page, rows, said, save, tools
+from tests.django.admin_pages import LIBRARY, RULES, delete, errors, operation, page, rows, said, save, tools
 from tests.factories import SelectionRuleFactory, SuperuserFactory, TagFactory
 
 BOOKS = "GET /books/"
@@ -51,10 +51,9 @@ def test_a_tag_that_no_tool_carries_makes_no_generation(client: Client) -> None:
 @pytest.mark.parametrize("kind", ["page", "action"])
 def test_a_deleted_tag_leaves_its_tools(client: Client, shelf: Tag, kind: str) -> None:
     if kind == "page":
-        response = client.post(page("tag", "delete", shelf.pk), {"post": "yes"})
+        response = delete(client, page("tag", "delete", shelf.pk))
     else:
-        chosen = {"action": "delete_selected", "_selected_action": [shelf.pk], "post": "yes"}
-        response = client.post(page("tag", "changelist"), chosen)
+        response = delete(client, page("tag", "changelist"), shelf.pk)
     assert "Generation 3: 1 tool changed." in said(response)
     assert (tags_of_books(), Tag.objects.count()) == ([], 0)
 
@@ -101,10 +100,9 @@ def test_a_deleted_rule_no_longer_decides(client: Client, kind: str) -> None:
     rule = SelectionRuleFactory(route="/authors/", method="GET")
     publishing.publish(source="command")
     if kind == "page":
-        client.post(page("selectionrule", "delete", rule.pk), {"post": "yes"})
+        delete(client, page("selectionrule", "delete", rule.pk))
     else:
-        chosen = {"action": "delete_selected", "_selected_action": [rule.pk], "post": "yes"}
-        client.post(page("selectionrule", "changelist"), chosen)
+        delete(client, page("selectionrule", "changelist"), rule.pk)
     assert tools() == ["books_create", "books_list"]
 
 
@@ -152,9 +150,6 @@ def test_a_rule_that_would_lose_a_published_tool_is_refused(client: Client, is_n
 def test_long_rules_fit_the_note_of_their_revision(client: Client) -> None:
     save(client, page("selectionrule", "add"), route="/" + "a" * 489, decision="include")
     save(client, page("selectionrule", "add"), route="/authors/", decision="include")
-    chosen = list(SelectionRule.objects.values_list("pk", flat=True))
-    client.post(
-        page("selectionrule", "changelist"), {"action": "delete_selected", "_selected_action": chosen, "post": "yes"}
-    )
+    delete(client, page("selectionrule", "changelist"), *SelectionRule.objects.values_list("pk", flat=True))
     note = Revision.objects.latest().note
     assert (tools(), len(note), note[:25]) == (["books_create", "books_list"], 500, "selection rules deleted: ")

@@ -13,8 +13,10 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import DELETION, LogEntry
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import Model
 from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import Settings
@@ -22,10 +24,21 @@ from pytest_django import Settings
 from sezzlee_mcp.canonical import digest
 from sezzlee_mcp.catalog_rollback import draft_of_resumption, resume, roll_back
 from sezzlee_mcp.errors import PublishRefused
-from sezzlee_mcp.models import ArgumentRule, Catalog, Operation, RequestedSync, Revision, ToolContent, Variant
+from sezzlee_mcp.models import (
+    ArgumentRule,
+    Catalog,
+    Operation,
+    RequestedSync,
+    Revision,
+    SelectionRule,
+    Tag,
+    ToolContent,
+    Variant,
+    VisibilityPolicy,
+)
 from sezzlee_mcp.publishing import compile_draft, publish, read_inputs
 from sezzlee_mcp.sync import sync
-from tests.django.admin_pages import change_page, errors, page, typed
+from tests.django.admin_pages import begin, change_page, errors, page, said, typed
 from tests.django.test_sync import document
 from tests.factories import SelectionRuleFactory, SuperuserFactory, TagFactory, VisibilityPolicyFactory
 
@@ -392,6 +405,95 @@ def test_the_second_of_two_who_save_one_page_at_once_is_told(
     assert "The last save on record is that of ada" in errors(response)["__all__"][0]
     assert typed(ada, url)[field] == adas
     assert compile_draft(read_inputs()).is_published
+
+
+ROWS: dict[Callable[[], str], type[Model]] = {
+    variant_page: Variant,
+    selection_rule_page: SelectionRule,
+    argument_rule_page: ArgumentRule,
+    policy_page: VisibilityPolicy,
+    tag_page: Tag,
+}
+DELETED = (
+    "Somebody changed this since you opened the page, so nothing was deleted. The last save on record is that of ada"
+)
+
+
+@pytest.mark.parametrize("opened", ROWS, ids=lambda opened: opened.__name__)
+def test_whoever_deletes_what_another_saves_at_once_is_told(
+    ada: Client, bob: Client, opened: Callable[[], str]
+) -> None:
+    url, (field, adas, _bobs) = opened(), EDITED[opened]
+    form, shown = typed(ada, url, **{field: adas}), bob.get(deletion(url))
+    first = Rival(lambda: ada.post(url, form), before=LOGGED)
+    first.stand()
+    second = Rival(lambda: bob.post(deletion(url), confirmed(shown)))
+
+    assert second.waits()
+    assert first.finish().status_code == 302
+    response = second.finish()
+
+    assert response.context["refusal"].startswith(DELETED)
+    assert typed(ada, url)[field] == adas
+    assert bob.post(deletion(url), confirmed(response)).status_code == 302
+    assert ROWS[opened]._default_manager.count() == 0
+    assert compile_draft(read_inputs()).is_published
+
+
+def test_whoever_saves_or_deletes_what_another_deletes_at_once_is_told(ada: Client, bob: Client) -> None:
+    url = variant_page()
+    forms = confirmed(ada.get(deletion(url))), confirmed(bob.get(deletion(url))), typed(bob, url, description="Bob’s.")
+    first = Rival(lambda: ada.post(deletion(url), forms[0]), before=LOGGED)
+    first.stand()
+    second = Rival(lambda: bob.post(deletion(url), forms[1]))
+
+    assert second.waits()
+    first.finish()
+    gone = "doesn’t exist. Perhaps it was deleted?"
+    assert [gone in said(each)[-1] for each in (second.finish(), bob.post(url, forms[2]))] == [True, True]
+    assert (LogEntry.objects.filter(action_flag=DELETION).count(), read()) == (1, BARE)
+
+
+def test_whoever_deletes_several_rows_is_told_of_one_that_changed(ada: Client, bob: Client) -> None:
+    url, rules = selection_rule_page(), page("selectionrule", "changelist")
+    other = SelectionRuleFactory(route="/figs/")
+    chosen = {"action": "delete_selected", "_selected_action": [rule.pk for rule in SelectionRule.objects.all()]}
+    shown, form = bob.post(rules, chosen), typed(ada, url, note="Ada’s.")
+    first = Rival(lambda: ada.post(url, form), before=LOGGED)
+    first.stand()
+    second = Rival(lambda: bob.post(rules, {**chosen, **confirmed(shown)}))
+
+    assert second.waits()
+    first.finish()
+    response = second.finish()
+
+    assert "so nothing was deleted" in response.context["refusal"]
+    assert list(SelectionRule.objects.order_by("pk").values_list("note", flat=True)) == ["Ada’s.", other.note]
+    bob.post(rules, {**chosen, **confirmed(response)})
+    assert SelectionRule.objects.count() == 0
+
+
+def test_an_edit_of_many_beside_a_page_is_told(ada: Client, bob: Client) -> None:
+    url, form = apples_page(), typed(ada, apples_page(), exposure="exclude")
+    shown = begin(bob, "hide", APPLES, PEARS).context
+    many = {"operations": shown["form"]["operations"].value(), "seen": shown["form"].digest}
+    first = Rival(lambda: ada.post(url, form), before=HALF_WAY)
+    first.stand()
+    second = Rival(lambda: bob.post(page("operation", shown["address"]), many))
+
+    assert second.waits()
+    first.finish()
+
+    assert second.finish().context["is_outdated"]
+    assert sorted(read()) == ["figs", "pears"]
+
+
+def deletion(url: str) -> str:
+    return url.replace("/change/", "/delete/")
+
+
+def confirmed(response: Any) -> dict[str, str]:
+    return {"post": "yes", "_seen": response.context["seen"]}
 
 
 def test_a_page_beside_a_load_is_told_what_the_load_changed(ada: Client, tmp_path: Path) -> None:

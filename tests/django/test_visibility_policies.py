@@ -10,7 +10,7 @@ from django.test import Client
 from sezzlee_mcp import publishing
 from sezzlee_mcp.models import Catalog, Operation, VisibilityPolicy
 from sezzlee_mcp.testing import McpClient
-from tests.django.admin_pages import errors, page, rows, said, save
+from tests.django.admin_pages import delete, errors, page, rows, said, save
 from tests.factories import SuperuserFactory, VisibilityPolicyFactory
 
 Agent = Callable[[str], McpClient]
@@ -135,7 +135,7 @@ def test_a_saved_policy_is_published(staff: Client, agent: Agent) -> None:
 def test_a_deleted_policy_hides_nothing(staff: Client, agent: Agent) -> None:
     policy = publish_policy("superuser")
 
-    staff.post(page("visibilitypolicy", "delete", policy.pk), {"post": "yes"})
+    delete(staff, page("visibilitypolicy", "delete", policy.pk))
 
     assert who_sees_ping(agent) == {"alice", "bob", "carol", "admin"}
 
