@@ -96,7 +96,7 @@ EMPTY = Snapshot.of(0, {}, {})
 
 
 class ContentGone(LookupError):
-    """A tool was published away, and its content pruned, while a request still held its snapshot."""
+    """A tool was published away, and its content pruned, while it was still wanted."""
 
 
 class _Contents(Generic[T]):
@@ -170,13 +170,23 @@ class _Current:
         stamp = Catalog.objects.stamp()
         if stamp != self._stamp:
             with self._lock:
-                stamp = Catalog.objects.stamp()  # another thread may have gone further than what was read outside
-                if stamp.contents != self._stamp.contents:
-                    self._snapshot = _refreshed(self._snapshot, stamp.generation)
-                self._snapshot = replace(self._snapshot, release=stamp.release)
-                self._stamp = stamp
+                self._follow()
         self._checked_at = now
         return self._snapshot
+
+    def _follow(self) -> None:
+        stamp = Catalog.objects.stamp()  # another thread may have gone further than what was read outside
+        while stamp != self._stamp:
+            try:
+                if stamp.contents != self._stamp.contents:
+                    self._snapshot = _refreshed(self._snapshot, stamp.generation)
+            except ContentGone:  # publishes while it was read pruned it; the next one is there
+                pruned, stamp = stamp, Catalog.objects.stamp()
+                if stamp == pruned:
+                    raise
+            else:
+                self._snapshot = replace(self._snapshot, release=stamp.release)
+                self._stamp = stamp
 
 
 _current = _Current()
@@ -192,21 +202,27 @@ def of_generation(generation: int) -> Snapshot:
     snapshot = current()
     if generation == snapshot.generation:
         return snapshot
-    try:
-        return _refreshed(snapshot, generation)
-    except Revision.DoesNotExist:
-        raise LookupError(generation) from None
+    return _refreshed(snapshot, generation)
 
 
 def _refreshed(previous: Snapshot, generation: int) -> Snapshot:
-    """The snapshot of ``generation``; only contents that the previous one does not hold are read."""
+    """
+    The snapshot of ``generation``; only contents that the previous one does not hold are read.
+
+    ContentGone when the revision, or a content that it names, is not kept any more.
+    """
     if generation == 0:
         return EMPTY
-    digests, aliases = Revision.objects.values_list("tools", "aliases").get(generation=generation)
+    kept = Revision.objects.values_list("tools", "aliases").filter(generation=generation).first()
+    if kept is None:
+        raise ContentGone(generation)
+    digests, aliases = kept
     held = {entry.digest: entry for entry in previous.entries.values()}
     missing = [digest for digest in digests.values() if digest not in held]
     rows = ToolContent.objects.filter(digest__in=missing).values_list(*_COLUMNS)
     held.update({row[0]: _to_entry(*row) for row in rows.iterator()})
+    if not held.keys() >= set(digests.values()):
+        raise ContentGone(generation)
     return Snapshot.of(
         generation,
         {name: held[digest] for name, digest in digests.items()},

@@ -106,6 +106,27 @@ def test_snapshot_of_an_unmoved_generation_costs_one_query(fruit: None, django_a
         snapshots.current()
 
 
+@pytest.mark.parametrize("read", ["sezzlee_mcp_revision", "sezzlee_mcp_toolcontent"])
+def test_what_publishes_prune_while_a_process_reads_it_gives_place_to_the_next(
+    fruit: None, settings: Settings, read: str
+) -> None:
+    settings.SEZZLEE_MCP = {"EXPOSE_BY_DEFAULT": True, "KEPT_REVISIONS": 2}
+    snapshots.current()
+    edit("GET /apples/", description="Sour apples.")
+    texts = iter(("Sweet apples.", "Red apples.", "Green apples."))
+
+    def publish_before(execute: Any, sql: str, *arguments: Any) -> Any:
+        if sql.startswith("SELECT") and f'FROM "{read}"' in sql and (first := next(texts, "")):
+            for text in (first, *texts):
+                edit("GET /apples/", description=text)
+        return execute(sql, *arguments)
+
+    with connection.execute_wrapper(publish_before):
+        snapshot = snapshots.current()
+
+    assert (snapshot.generation, b"Green apples." in snapshot.entries["apples"].card) == (5, True)
+
+
 def test_generation_check_can_be_spaced_out(fruit: None, settings: Settings, django_assert_num_queries: Any) -> None:
     settings.SEZZLEE_MCP = {"EXPOSE_BY_DEFAULT": True, "GENERATION_CHECK_SECONDS": 3600}
     snapshots.current()
