@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from sezzlee_mcp import snapshots
 from sezzlee_mcp.admin.bases import StaffAdmin, rendered
 from sezzlee_mcp.admin.forms import LinesField
+from sezzlee_mcp.admin.waiting import VIEW_REVISIONS
 from sezzlee_mcp.evaluation import PLACES, Evaluation, remarkable_cases
 from sezzlee_mcp.models import Operation, Revision, SearchCase, ToolContent
 from sezzlee_mcp.models.cases import AS_USER
@@ -84,14 +85,17 @@ class SearchCaseFileForm(forms.Form):
 
 
 class AgainstForm(forms.Form):
-    """The generation to compare the current one with."""
+    """The generation to compare the current one with, with its note for whoever may see revisions."""
 
-    def __init__(self, *args: Any, current: int, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, current: int, shows_notes: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         earlier = Revision.objects.exclude(generation=current).values_list("generation", "note")[:GENERATIONS_SHOWN]
         self.fields["against"] = forms.TypedChoiceField(
             label=_("Compare with generation"),
-            choices=[("", _("none")), *((number, _named(number, note)) for number, note in earlier)],
+            choices=[
+                ("", _("none")),
+                *((number, _named(number, note if shows_notes else "")) for number, note in earlier),
+            ],
             coerce=int,
             empty_value=None,
             required=False,
@@ -139,7 +143,8 @@ class SearchCaseAdmin(StaffAdmin):
         rows = list(SearchCase.objects.all())
         runnable = [row for row in rows if not row.user or request.user.has_perm(AS_USER)]
         current = snapshots.current()
-        form = AgainstForm(request.GET or None, current=current.generation)
+        shows_notes = request.user.has_perm(VIEW_REVISIONS)
+        form = AgainstForm(request.GET or None, current=current.generation, shows_notes=shows_notes)
         against = form.cleaned_data["against"] if form.is_valid() else None
         compared = [current] if against is None else [current, snapshots.of_generation(against)]
         evaluation = Evaluation([row.to_case() for row in runnable], compared)

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from sezzlee_mcp import publishing
-from sezzlee_mcp.models import Operation, SearchCase
+from sezzlee_mcp.models import Operation, Revision, SearchCase
 from sezzlee_mcp.search import Case, read_cases
 from tests.django.admin_pages import errors, page, rows, said, save
 from tests.django.test_evaluation import DEMO, ORDERS, report
@@ -248,25 +248,28 @@ def test_who_may_not_search_as_another_user_names_none(client: Client) -> None:
 
     save(client, page("searchcase", "change", orders.pk), query="orders", user="carol")
     save(client, page("searchcase", "change", audit.pk), query="trail")
+    save(client, page("searchcase", "add"), need="What is there?", query="things", user="carol", expected=AUDIT_KEY)
     refused = load(client, [AUDIT])
 
-    assert [(case.query, case.user) for case in SearchCase.objects.cases()] == [("orders", ""), ("trail", "bob")]
+    kept = [(case.query, case.user) for case in SearchCase.objects.cases()]
+    assert kept == [("orders", ""), ("trail", "bob"), ("things", "")]
     assert refused.context["form"].errors == {"file": ["It names users, and you may not search as another user."]}
 
 
 @pytest.mark.parametrize(
-    ("permissions", "statuses"),
-    [
-        ((), {"run": 403, "export": 403, "load": 403}),
-        (("view_searchcase",), {"run": 200, "export": 200, "load": 403}),
-        (("view_searchcase", "add_searchcase"), {"run": 200, "export": 200, "load": 403}),
-        (STAFF, {"run": 200, "export": 200, "load": 200}),
-    ],
+    ("permissions", "choices"), [(STAFF, ["none", "1"]), ((*STAFF, "view_revision"), ["none", "1: The first."])]
 )
-def test_pages_ask_for_permissions(client: Client, permissions: tuple[str, ...], statuses: dict[str, int]) -> None:
+def test_notes_of_generations_are_for_who_may_see_those(
+    client: Client, permissions: tuple[str, ...], choices: list[str]
+) -> None:
+    Revision.objects.update(note="The first.")
+    Operation.objects.filter(key=ORDERS_KEY).update(name="find_orders")
+    publishing.publish(source="admin")
     log_in(client, *permissions)
 
-    assert {name: client.get(page("searchcase", name)).status_code for name in statuses} == statuses
+    form = client.get(page("searchcase", "run")).context["form"]
+
+    assert [label for _value, label in form.fields["against"].choices] == choices
 
 
 # -- the command --
