@@ -47,6 +47,7 @@ class ToolAlias(models.Model):
         verbose_name = _("tool alias")
         verbose_name_plural = _("tool aliases")
         ordering = ["until", "name"]
+        default_permissions = ("view", "change", "delete")  # a publish adds them
         constraints = [
             models.CheckConstraint(condition=~Q(name=models.F("tool")), name="sezzlee_alias_is_no_tool"),
         ]

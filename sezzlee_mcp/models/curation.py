@@ -33,6 +33,7 @@ class Variant(Hinted):
         verbose_name = _("variant")
         verbose_name_plural = _("variants")
         ordering = ["operation", "pk"]
+        default_permissions = ()  # whoever may change its operation may write it
         constraints = [
             models.UniqueConstraint(
                 fields=["operation", "name"],
@@ -103,6 +104,7 @@ class ArgumentCuration(models.Model):
         verbose_name = _("curated argument")
         verbose_name_plural = _("curated arguments")
         ordering = ["operation", "variant", "name"]
+        default_permissions = ()  # as of variants
         constraints = [
             RowCheck(
                 condition=Q(operation__isnull=False, variant__isnull=True)

@@ -122,6 +122,7 @@ class Operation(Hinted):
         verbose_name = _("operation")
         verbose_name_plural = _("operations")
         ordering = ["route", "method"]
+        default_permissions = ("view", "change")  # a sync adds them, and none goes
         indexes = [
             models.Index(fields=["method"], name="sezzlee_operation_method"),
         ]
@@ -211,6 +212,7 @@ class Diagnostic(models.Model):
         verbose_name = _("diagnostic")
         verbose_name_plural = _("diagnostics")
         ordering = ["severity", "code", "key", "pk"]
+        default_permissions = ("view",)
         indexes = [models.Index(fields=["code"], name="sezzlee_diagnostic_code")]
 
     def __str__(self) -> str:

@@ -38,6 +38,7 @@ class ToolContent(models.Model):
     class Meta:
         verbose_name = _("tool content")
         verbose_name_plural = _("tool contents")
+        default_permissions = ()  # it has no page
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -81,6 +82,7 @@ class Revision(models.Model):
         verbose_name_plural = _("revisions")
         ordering = ["-generation"]
         get_latest_by = "generation"
+        default_permissions = ("view",)
 
     def __str__(self) -> str:
         return f"#{self.generation}"
@@ -172,6 +174,7 @@ class Catalog(models.Model):
     class Meta:
         verbose_name = _("catalog")
         verbose_name_plural = _("catalog")  # there is one
+        default_permissions = ("view",)
         permissions = [
             ("publish_catalog", _("Can publish the draft and end a hold")),
             ("roll_back_catalog", _("Can roll back the catalog")),

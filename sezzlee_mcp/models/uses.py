@@ -22,6 +22,7 @@ class ToolUse(models.Model):
         verbose_name = _("tool use")
         verbose_name_plural = _("tool uses")
         ordering = ["-day", "tool", "outcome", "alias", "former_name"]
+        default_permissions = ("view",)
         constraints = [
             models.UniqueConstraint(
                 fields=["day", "tool", "outcome", "alias", "former_name"], name="sezzlee_use_unique"

@@ -20,6 +20,7 @@ class VainWord(models.Model):
         verbose_name = _("word searched in vain")
         verbose_name_plural = _("words searched in vain")
         ordering = ["-day", "-unanswered", "-unfollowed", "word"]
+        default_permissions = ("view", "delete")
         constraints = [
             models.UniqueConstraint(fields=["day", "word"], name="sezzlee_vain_word_unique"),
         ]

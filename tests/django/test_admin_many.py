@@ -13,7 +13,7 @@ from pytest_django import Settings
 from sezzlee_mcp import publishing
 from sezzlee_mcp.models import Catalog, Operation, Revision, Tag, ToolContent, Variant
 from sezzlee_mcp.sync import sync
-from tests.django.admin_pages import LIBRARY, RULES, begin, change_page, operation, page, said, save, tools
+from tests.django.admin_pages import LIBRARY, RULES, begin, change_page, operation, page, said, save
 from tests.factories import StaffFactory, SuperuserFactory, TagFactory
 
 AUTHORS, BOOKS, CREATE, CLASH = "GET /authors/", "GET /books/", "POST /books/", "POST /clash/"
@@ -208,13 +208,6 @@ def test_what_is_sealed_is_left_out_and_said(client: Client, settings: Settings)
     assert [str(row) for row in response.context["form"].sealed] == [BOOKS]
     assert "Left out, since the code or the settings seal this:" in response.content.decode()
     assert shown(response) == []
-
-
-def test_who_may_not_change_operations_has_no_such_page(client: Client) -> None:
-    client.force_login(StaffFactory(permissions=["view_operation"]))
-    address = page("operation", "many_hide")
-    assert client.post(address, {"operations": str(operation(BOOKS).pk)}).status_code == 403
-    assert tools() == ["books_create", "books_list"]
 
 
 def test_a_page_that_is_asked_for_anew_leads_to_the_list(client: Client) -> None:

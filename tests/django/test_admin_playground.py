@@ -391,18 +391,6 @@ def test_a_file_behind_a_reference_is_not_fetched(hosted: None, staff: None, cli
 # -- permissions --
 
 
-@pytest.mark.parametrize("name", [SEARCH, TOOL])
-@pytest.mark.parametrize(
-    ("permissions", "status"), [((), 403), (("view_searchcase", "search_as_user"), 403), (("view_operation",), 200)]
-)
-def test_the_playground_is_open_to_who_may_see_operations(
-    shop: None, client: Client, name: str, permissions: tuple[str, ...], status: int
-) -> None:
-    client.force_login(StaffFactory(permissions=permissions))
-
-    assert client.get(page("operation", name), {"name": "audit_list"}).status_code == status
-
-
 def test_who_may_not_search_as_another_user_searches_as_themselves(shop: None, client: Client) -> None:
     asked = {"query": "list orders", "agent": "user", "user": "alice"}
     client.force_login(StaffFactory(permissions=["view_operation"]))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.conf import global_settings
 from django.core.management import call_command, load_command_class
 from django.core.management.base import BaseCommand
@@ -311,6 +312,25 @@ def shown_calls() -> Iterator[tuple[str, dict[str, Any], list[str]]]:
         tool, _, arguments = asked.partition(" ")
         pieces = re.split(r"\s*\.\.\.\s*", " ".join(answered.split()))
         yield tool, json.loads(arguments), pieces
+
+
+# -- permissions --
+
+
+def test_every_permission_is_explained_and_every_explained_one_exists():
+    models = [model._meta for model in apps.get_app_config("sezzlee_mcp").get_models()]
+    of_rows = {f"{verb}_{model.model_name}" for model in models for verb in model.default_permissions}
+    others = {name for model in models for name, _ in model.permissions}
+    explained = pages.rows(pages.section(pages.read("docs/security.md"), "## What staff may do"))[1:]
+
+    assert {name for row in explained for name in permissions(row[0])} == of_rows | others
+
+
+def permissions(cell: str) -> set[str]:
+    """``view_``, ``add_`` `tag` are the permissions of a model, any other name is one."""
+    named = re.findall(r"`(\w+)`", cell)
+    verbs = [name for name in named if name.endswith("_")]
+    return {f"{verb}{name}" for name in named if name not in verbs for verb in verbs or [""]}
 
 
 # -- threats --
