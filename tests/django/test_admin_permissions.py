@@ -134,10 +134,11 @@ def test_nothing_is_done_without_the_csrf_token() -> None:
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_an_action_is_done_for_who_may_and_for_nobody_else(name: str) -> None:
+def test_an_action_is_done_for_who_may_and_for_nobody_else(ada: Client, name: str) -> None:
     model, _, action = name.partition(".")
     staff = Staff()
-    sent = {"action": action, "_selected_action": [admin_requests.first(model).pk], "post": "yes"}
+    chosen = {"action": action, "_selected_action": [admin_requests.first(model).pk]}
+    sent = {**chosen, **admin_requests.deletion(ada.post(page(model, "changelist"), chosen))}
     before = stored()
 
     for permissions in staff.cases(ACTIONS[name]):
