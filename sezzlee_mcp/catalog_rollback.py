@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from sezzlee_mcp import publishing
 from sezzlee_mcp.catalog.compile import Candidate
@@ -30,7 +31,8 @@ def draft_of_rollback(inputs: Inputs, target: Revision, operation: Operation | N
     in_order = tuple(sorted(tools, key=lambda tool: tool.name))
     draft = publishing.draft_of(inputs, Candidate(tools=in_order, selected=(), names={}, diagnostics=()))
     if draft.contents == inputs.published:
-        raise PublishRefused(f"Agents read the contents of generation {target.generation} already.")
+        text = _("Agents read the contents of generation %(number)d already.")
+        raise PublishRefused(text % {"number": target.generation})
     return draft
 
 
@@ -52,13 +54,14 @@ def roll_back(
     with transaction.atomic():
         catalog = Catalog.objects.lock()
         if catalog.generation != seen:
-            raise PublishRefused(
-                f"Generation {catalog.generation} was published since you looked at generation {seen}. "
-                "Look at what it changed, and decide again."
+            text = _(
+                "Generation %(number)d was published since you looked at generation %(seen)d. Look at what it changed, "
+                "and decide again."
             )
+            raise PublishRefused(text % {"number": catalog.generation, "seen": seen})
         target = Revision.objects.filter(generation=generation).first()
         if target is None:
-            raise PublishRefused(f"Generation {generation} is no longer kept.")
+            raise PublishRefused(_("Generation %(number)d is no longer kept.") % {"number": generation})
         draft = draft_of_rollback(publishing.read_inputs(), target, operation)
         revision = publishing.write_revision(catalog, draft, source=Revision.Source.ROLLBACK, actor=actor, note=note)
         assert revision is not None  # noqa: S101  (its contents differ from what is published)
@@ -101,7 +104,8 @@ def _refuse_collisions(tools: list[PublishedTool], others: list[PublishedTool]) 
     taken = {tool.name: tool.operation for tool in others}
     for tool in tools:
         if tool.name in taken:
-            raise PublishRefused(
-                f"The tool was named {tool.name} then, which is the name of {taken[tool.name]} now. "
-                "Rename that one first, or roll back the whole catalog."
+            text = _(
+                "The tool was named %(name)s then, which is the name of %(operation)s now. Rename that one first, or "
+                "roll back the whole catalog."
             )
+            raise PublishRefused(text % {"name": tool.name, "operation": taken[tool.name]})

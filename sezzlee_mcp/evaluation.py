@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from sezzlee_mcp import ranking
 from sezzlee_mcp.caller_cache import Known, KnownToAll
 from sezzlee_mcp.callers import as_user, users_named
@@ -109,7 +111,7 @@ class Evaluation:
         return Run(generation=generation, ranker=name, outcomes=tuple(outcomes))
 
     def _unknown(self, case: Case) -> dict[str, str]:
-        no_user = "" if case.user in {"", *self._users} else f"There is no user {case.user!r}."
+        no_user = "" if case.user in {"", *self._users} else _("There is no user %(name)r.") % {"name": case.user}
         missing = [each for each in case.expected if each not in self._known and not self._is_renamed(each)]
         no_operation = " ".join(_no_operation(each, self._known) for each in missing)
         return {member: said for member, said in (("user", no_user), ("expected", no_operation)) if said}
@@ -162,5 +164,6 @@ def _names_by_key(snapshot: Snapshot) -> Mapping[str, Collection[str]]:
 
 def _no_operation(given: str, known: Iterable[str]) -> str:
     near = get_close_matches(given, known, n=1, cutoff=NEAR)
-    guess = f" Did you mean {near[0]!r}?" if near else ""
-    return f"There is no operation or tool {given!r}.{guess}"
+    said = [_("There is no operation or tool %(name)r.") % {"name": given}]
+    said += [_("Did you mean %(name)r?") % {"name": name} for name in near]
+    return " ".join(said)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import models, transaction
 from django.db.models.expressions import ExpressionWrapper
+from django.utils.translation import gettext as _
 
 from sezzlee_mcp import aliases, conf, history, holds
 from sezzlee_mcp.aliases import Alias
@@ -164,8 +165,10 @@ def refuse_unseen(draft: Draft, seen: str) -> None:
     """PublishRefused when a draft is not the one, by its digest, that whoever publishes it looked at."""
     if draft.digest != seen:
         raise PublishRefused(
-            "The draft, or what is published, changed since you opened the page. Look at what publishing changes now, "
-            "and decide again."
+            _(
+                "The draft, or what is published, changed since you opened the page. Look at what publishing changes "
+                "now, and decide again."
+            )
         )
 
 
@@ -497,7 +500,7 @@ def _keep_names(draft: Draft) -> None:
 
 def _prune(generation: int) -> None:
     oldest = generation - conf.current().kept_revisions + 1
-    removed, _ = Revision.objects.filter(generation__lt=oldest).delete()
+    removed, _of_models = Revision.objects.filter(generation__lt=oldest).delete()
     if removed:
         ToolContent.objects.filter(left_generation__lte=oldest).delete()
 

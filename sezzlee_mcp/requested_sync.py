@@ -61,8 +61,7 @@ def _outcome(report: SyncReport, number: int) -> partial[None]:
         **{kind: len(names) for kind, names in report.tool_changes.items()},
     }
     outcome = RequestedSync.Outcome.REFUSED if report.is_fatal else RequestedSync.Outcome.DONE
-    message = "The document cannot be used; the catalog stays as it was." if report.is_fatal else ""
-    return partial(RequestedSync.objects.end, number, outcome, message=message, counts=counts)
+    return partial(RequestedSync.objects.end, number, outcome, counts=counts)
 
 
 class _Life:

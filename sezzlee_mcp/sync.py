@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from sezzlee_mcp import conf, source
 from sezzlee_mcp.canonical import Writer, holds_nul, sha256
@@ -310,10 +311,11 @@ def _is_suspicious(removed: int, *, published: int) -> bool:
 def _refuse_suspicious_loss(plan: _Plan) -> None:
     published = len(plan.draft.inputs.published)
     if _is_suspicious(plan.lost, published=published):
-        raise PublishRefused(
-            f"This sync would remove {plan.lost} of {published} published tools. "
-            "Look at the document first; run it again with --force if that is meant."
+        text = _(
+            "This sync would remove %(lost)d of %(published)d published tools. Look at the document first; run it "
+            "again with --force if that is meant."
         )
+        raise PublishRefused(text % {"lost": plan.lost, "published": published})
 
 
 def _write_rows(plan: _Plan) -> None:

@@ -34,9 +34,9 @@ class ToolAliasAdmin(PublishingAdmin):
         return uses
 
     @admin.display(description=_("last used"), ordering="last_used")
-    def last_used(self, alias: ToolAlias) -> date | None:
+    def last_used(self, alias: ToolAlias) -> date | str:
         day: date | None = vars(alias)["last_used"]
-        return day
+        return day or self.get_empty_value_display()
 
     @admin.display(description=_("its tool is published"), ordering="leads_to_a_tool", boolean=True)
     def is_answered(self, alias: ToolAlias) -> bool:

@@ -252,7 +252,7 @@ def _outcome(asked: RequestedSync) -> str:
                 "changes": summary(asked.counts),
             }
         case RequestedSync.Outcome.REFUSED:
-            return asked.message
+            return asked.message or _("The document cannot be used; the catalog stays as it was.")
         case RequestedSync.Outcome.FAILED:
             return _("It failed, and nothing was changed. The log of the server says why.")
     return ""

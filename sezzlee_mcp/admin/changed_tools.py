@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from sezzlee_mcp.admin.marks import CLASSES, SIDES, marks
 from sezzlee_mcp.catalog.changes import Change
@@ -38,9 +39,9 @@ def listed(
                 {
                     "class": change.change_class.value,
                     "label": CLASSES[change.change_class],
-                    "message": change.message,
+                    "message": change.message_in(gettext),
                     "pointer": change.pointer,
-                    "concerns": [SIDES[side] for side in change.concerns],
+                    "concerns": "; ".join(str(SIDES[side]) for side in change.concerns),
                 }
                 for change in of_tool
             ],

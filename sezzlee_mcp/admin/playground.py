@@ -46,6 +46,15 @@ FIELDS = {
 }
 
 
+RULES = {
+    "its method is what the verb speaks of": gettext_lazy("its method is what the verb speaks of"),
+    "it reads one object, and no id was given": gettext_lazy("it reads one object, and no id was given"),
+    "it is PUT, and there is PATCH": gettext_lazy("it is PUT, and there is PATCH"),
+    "it takes many at once": gettext_lazy("it takes many at once"),
+    "it deletes, and nobody asked for that": gettext_lazy("it deletes, and nobody asked for that"),
+}
+
+
 class AgentForm(forms.Form):
     """
     Whose agent it is; sound, the form holds its ``caller``, which is None for the whole catalog.
@@ -247,6 +256,7 @@ def _row(place: Place, links: _Links) -> dict[str, Any]:
             }
             for gain in (place.score.gains if place.score else ())
         ],
+        "rules": [(RULES[rule], factor) for rule, factor in (place.score.rules.items() if place.score else ())],
     }
 
 

@@ -40,7 +40,9 @@ def overwritten(form: Any) -> Iterator[tuple[str | None, ValidationError]]:
     yield None, ValidationError(_since(form.instance), code="overwritten")
     for name in changed:
         if name in form.fields:
-            text = _("It was changed and is now: %(value)s") % {"value": _written(form.initial.get(name))}
+            text = _("It was changed and is now: %(value)s") % {
+                "value": _written(form.fields[name], form.initial.get(name))
+            }
             yield name, ValidationError(text, code="overwritten")
         elif name not in now:
             text = _("A row inside this page was deleted. Open the page anew to go on.")
@@ -106,9 +108,11 @@ def _last_save(row: models.Model) -> str:
     return _("The last save on record is that of %(user)s, %(when)s.") % {"user": last.user, "when": when}
 
 
-def _written(value: Any) -> str:
+def _written(field: Any, value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or _("none")
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    return _("none") if value is None or value == "" else str(value)
+    if value is None or value == "":
+        return _("none")
+    return str(dict(getattr(field, "choices", ())).get(value, value))

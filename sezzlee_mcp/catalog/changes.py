@@ -1,6 +1,6 @@
 """What changed between two catalogs, and for whom that matters (publishing.md, "Change classes")."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -39,6 +39,11 @@ class Kind:
     sentence: str
 
 
+def gettext_noop(text: str) -> str:
+    """The text itself: ``makemessages`` looks for this name, and whoever shows the text to staff translates it."""
+    return text
+
+
 def _kind(change_class: ChangeClass, concerns: tuple[Side, ...], sentence: str) -> Kind:
     return Kind(change_class=change_class, concerns=concerns, sentence=sentence)
 
@@ -47,61 +52,86 @@ _OLD, _NEW, _BOTH = (Side.OLD_AGENT,), (Side.NEW_AGENT,), (Side.OLD_AGENT, Side.
 
 KINDS: dict[str, Kind] = {
     # tools
-    "tool_removed": _kind(ChangeClass.BREAKING, _OLD, "The tool is gone, and its name leads to no other."),
-    "tool_renamed": _kind(
-        ChangeClass.BEHAVIOURAL, _NEW, "The tool is called {after} now, and {before} still leads to it."
+    "tool_removed": _kind(
+        ChangeClass.BREAKING, _OLD, gettext_noop("The tool is gone, and its name leads to no other.")
     ),
-    "tool_added": _kind(ChangeClass.ADDITIVE, _NEW, "The tool is new."),
+    "tool_renamed": _kind(
+        ChangeClass.BEHAVIOURAL, _NEW, gettext_noop("The tool is called {after} now, and {before} still leads to it.")
+    ),
+    "tool_added": _kind(ChangeClass.ADDITIVE, _NEW, gettext_noop("The tool is new.")),
     "call_changed": _kind(
         ChangeClass.BEHAVIOURAL,
         _OLD,
-        "What an agent loads is the same; how it is found, who sees it or how it is called changed.",
+        gettext_noop("What an agent loads is the same; how it is found, who sees it or how it is called changed."),
     ),
     # inputs
-    "input_removed": _kind(ChangeClass.BREAKING, _OLD, "The input {name} is gone."),
-    "input_required": _kind(ChangeClass.BREAKING, _OLD, "The input {name} is required now."),
+    "input_removed": _kind(ChangeClass.BREAKING, _OLD, gettext_noop("The input {name} is gone.")),
+    "input_required": _kind(ChangeClass.BREAKING, _OLD, gettext_noop("The input {name} is required now.")),
     "input_type": _kind(
-        ChangeClass.BREAKING, _OLD, "The type was {before} and is {after}, so values that fitted are refused."
+        ChangeClass.BREAKING,
+        _OLD,
+        gettext_noop("The type was {before} and is {after}, so values that fitted are refused."),
     ),
-    "input_choice": _kind(ChangeClass.BREAKING, _OLD, "Values of type {before} fit none of the choices any more."),
-    "input_values": _kind(ChangeClass.BREAKING, _OLD, "These values are refused now: {before}."),
-    "input_limited": _kind(ChangeClass.BREAKING, _OLD, "Only these values are taken now: {after}."),
+    "input_choice": _kind(
+        ChangeClass.BREAKING, _OLD, gettext_noop("Values of type {before} fit none of the choices any more.")
+    ),
+    "input_values": _kind(ChangeClass.BREAKING, _OLD, gettext_noop("These values are refused now: {before}.")),
+    "input_limited": _kind(ChangeClass.BREAKING, _OLD, gettext_noop("Only these values are taken now: {after}.")),
     "input_rule": _kind(
-        ChangeClass.BREAKING, _OLD, "{name} was {before} and is {after}, so values that fitted may be refused."
+        ChangeClass.BREAKING,
+        _OLD,
+        gettext_noop("{name} was {before} and is {after}, so values that fitted may be refused."),
     ),
     "input_closed": _kind(
-        ChangeClass.BREAKING, _OLD, "Members that the schema does not name were not refused before, and are now."
+        ChangeClass.BREAKING,
+        _OLD,
+        gettext_noop("Members that the schema does not name were not refused before, and are now."),
     ),
     "input_undecided": _kind(
-        ChangeClass.BREAKING, _OLD, "Old and new cannot be compared here ({name}), so this counts as breaking."
+        ChangeClass.BREAKING,
+        _OLD,
+        gettext_noop("Old and new cannot be compared here ({name}), so this counts as breaking."),
     ),
-    "input_added": _kind(ChangeClass.BEHAVIOURAL, _NEW, "The optional input {name} is new."),
-    "input_optional": _kind(ChangeClass.BEHAVIOURAL, _NEW, "The input {name} is no longer required."),
+    "input_added": _kind(ChangeClass.BEHAVIOURAL, _NEW, gettext_noop("The optional input {name} is new.")),
+    "input_optional": _kind(ChangeClass.BEHAVIOURAL, _NEW, gettext_noop("The input {name} is no longer required.")),
     # outputs
-    "output_undocumented": _kind(ChangeClass.BREAKING, _OLD, "Nothing says any more what the tool answers."),
-    "output_documented": _kind(ChangeClass.ADDITIVE, _NEW, "It is said now what the tool answers."),
-    "output_removed": _kind(ChangeClass.BREAKING, _OLD, "The output {name} is gone."),
-    "output_uncertain": _kind(ChangeClass.BREAKING, _OLD, "The output {name} may be missing now."),
-    "output_type": _kind(ChangeClass.BREAKING, _OLD, "The type of the output was {before} and is {after}."),
+    "output_undocumented": _kind(
+        ChangeClass.BREAKING, _OLD, gettext_noop("Nothing says any more what the tool answers.")
+    ),
+    "output_documented": _kind(ChangeClass.ADDITIVE, _NEW, gettext_noop("It is said now what the tool answers.")),
+    "output_removed": _kind(ChangeClass.BREAKING, _OLD, gettext_noop("The output {name} is gone.")),
+    "output_uncertain": _kind(ChangeClass.BREAKING, _OLD, gettext_noop("The output {name} may be missing now.")),
+    "output_type": _kind(
+        ChangeClass.BREAKING, _OLD, gettext_noop("The type of the output was {before} and is {after}.")
+    ),
     "output_undecided": _kind(
-        ChangeClass.BREAKING, _OLD, "Old and new output cannot be compared here ({name}), so this counts as breaking."
+        ChangeClass.BREAKING,
+        _OLD,
+        gettext_noop("Old and new output cannot be compared here ({name}), so this counts as breaking."),
     ),
     "output_loosened": _kind(
-        ChangeClass.BEHAVIOURAL, _OLD, "The output may hold other values than before ({name} was {before}, is {after})."
+        ChangeClass.BEHAVIOURAL,
+        _OLD,
+        gettext_noop("The output may hold other values than before ({name} was {before}, is {after})."),
     ),
-    "output_added": _kind(ChangeClass.ADDITIVE, _NEW, "The output {name} is new."),
-    "output_certain": _kind(ChangeClass.ADDITIVE, _NEW, "The output {name} is never missing now."),
+    "output_added": _kind(ChangeClass.ADDITIVE, _NEW, gettext_noop("The output {name} is new.")),
+    "output_certain": _kind(ChangeClass.ADDITIVE, _NEW, gettext_noop("The output {name} is never missing now.")),
     # what agents read
-    "text_changed": _kind(ChangeClass.BEHAVIOURAL, _BOTH, "{name} was {before} and is {after}."),
-    "annotation_changed": _kind(ChangeClass.BEHAVIOURAL, _BOTH, "The annotation {name} was {before} and is {after}."),
-    "deprecated": _kind(ChangeClass.BEHAVIOURAL, _BOTH, "It is deprecated now."),
-    "not_deprecated": _kind(ChangeClass.BEHAVIOURAL, _BOTH, "It is no longer deprecated."),
-    "order_changed": _kind(ChangeClass.BEHAVIOURAL, _BOTH, "The members stand in another order."),
-    "definition_changed": _kind(
-        ChangeClass.BEHAVIOURAL, _BOTH, "The definition {name} came, went or has another name."
+    "text_changed": _kind(ChangeClass.BEHAVIOURAL, _BOTH, gettext_noop("{name} was {before} and is {after}.")),
+    "annotation_changed": _kind(
+        ChangeClass.BEHAVIOURAL, _BOTH, gettext_noop("The annotation {name} was {before} and is {after}.")
     ),
-    "schema_changed": _kind(ChangeClass.BEHAVIOURAL, _BOTH, "{name} was {before} and is {after}."),
+    "deprecated": _kind(ChangeClass.BEHAVIOURAL, _BOTH, gettext_noop("It is deprecated now.")),
+    "not_deprecated": _kind(ChangeClass.BEHAVIOURAL, _BOTH, gettext_noop("It is no longer deprecated.")),
+    "order_changed": _kind(ChangeClass.BEHAVIOURAL, _BOTH, gettext_noop("The members stand in another order.")),
+    "definition_changed": _kind(
+        ChangeClass.BEHAVIOURAL, _BOTH, gettext_noop("The definition {name} came, went or has another name.")
+    ),
+    "schema_changed": _kind(ChangeClass.BEHAVIOURAL, _BOTH, gettext_noop("{name} was {before} and is {after}.")),
 }
+
+
+_NOTHING = gettext_noop("not said")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +160,13 @@ class Change:
 
     @property
     def message(self) -> str:
-        said = {"before": self.before or "not said", "after": self.after or "not said"}
-        return KINDS[self.kind].sentence.format(name=self.name, **said)
+        return self.message_in(str)
+
+    def message_in(self, translate: Callable[[str], str]) -> str:
+        """The message in the language that ``translate`` knows; what it quotes stays as it is."""
+        nothing = translate(_NOTHING)
+        said = {"before": self.before or nothing, "after": self.after or nothing}
+        return translate(KINDS[self.kind].sentence).format(name=self.name, **said)
 
     def to_json(self) -> dict[str, str]:
         members = {

@@ -45,7 +45,7 @@ class SelectionRule(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.decision} {self.method or '*'} {self.route or '**'}"
+        return f"{self.get_decision_display()} {self.method or '*'} {self.route or '**'}"
 
     def clean(self) -> None:
         if self.method and self.method.upper() not in METHODS:

@@ -2,6 +2,7 @@ from typing import ClassVar, NamedTuple
 
 from django.conf import settings
 from django.db import connections, models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from sezzlee_mcp.conf import RELEASE_CHARS
@@ -182,4 +183,4 @@ class Catalog(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"generation {self.generation}"
+        return gettext("generation %(number)d") % {"number": self.generation}

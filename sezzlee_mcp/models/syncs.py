@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 SILENT_SECONDS = 60  # without a sign of life, and its process is taken for dead
@@ -90,7 +91,7 @@ class RequestedSync(models.Model):
         default_permissions = ()
 
     def __str__(self) -> str:
-        return f"sync {self.number}"
+        return gettext("sync %(number)d") % {"number": self.number}
 
     @property
     def was_lost(self) -> bool:

@@ -334,7 +334,7 @@ def test_the_table_of_arguments_says_who_said_what(client: Client) -> None:
 def test_a_rule_is_previewed_before_it_is_saved(client: Client) -> None:
     response = save(client, page("argumentrule", "add"), argument="*__in", hidden="omit", _preview="Preview")
 
-    assert "Nothing is saved yet The rule touches 2 operations, 2 arguments, and saves" in text(response)
+    assert "Nothing is saved yet The rule touches 2 operations. It touches 2 arguments. It saves" in text(response)
     assert "Tool Arguments apples size__in pears size__in Saving changes 2 tools for agents:" in text(response)
     assert response.context["adminform"].form["argument"].value() == "*__in"
     assert (ArgumentRule.objects.count(), Catalog.objects.generation()) == (0, 1)
@@ -349,7 +349,7 @@ def test_what_a_preview_says_is_saved_is_saved(client: Client) -> None:
 
     assert said(response)[0] == "Generation 2: 2 tools changed."
     saved = before - sum(tool.loaded_bytes for tool in read_inputs().known.values())
-    assert f"and saves {saved} bytes of what agents load." in previewed
+    assert f"It saves {saved} bytes of what agents load." in previewed
     assert list(properties("pears")) == ["colour", "kind"]
 
 
