@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks import catalogs
-from sezzlee_mcp.search import RANKERS, Case, Index, Outcome, Scores, Verbs, judge, read_cases, weigh
+from sezzlee_mcp.search import RANKERS, Case, Index, Language, Outcome, Scores, judge, read_cases, weigh
 
 NEEDS = Path(__file__).with_name("needs")
 HALVES = ("tuning", "held_out")
@@ -37,10 +37,10 @@ def outcomes(backend: str, kept: tuple[Case, ...]) -> Mapping[str, list[Outcome]
     named = {tool.operation: tool.name for tool in tools}
     right = [{named[key] for key in case.expected if key in named} for case in kept]
     everything = index.documents.keys()
-    rankers = {name: ranker_of(index, Verbs()) for name, ranker_of in RANKERS.items()}
+    rankers = {name: ranker_of(index, Language()) for name, ranker_of in RANKERS.items()}
     return {
         name: [
-            judge([*islice(ranker.rank(case.query, everything), LIMIT)], names)
+            judge([*islice(ranker.order(case.query, everything).among(everything), LIMIT)], names)
             for case, names in zip(kept, right, strict=True)
         ]
         for name, ranker in rankers.items()

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from benchmarks import catalogs
 from sezzlee_mcp.catalog.tools import SearchDocument
-from sezzlee_mcp.search import RANKERS, Audience, BuiltInRanker, Index, Verbs, narrow, weigh
+from sezzlee_mcp.search import RANKERS, Audience, BuiltInRanker, Index, Language, narrow, weigh
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ def _report(title: str, documents: dict[str, SearchDocument], chance: random.Ran
     _timed("index them after an edit of one", lambda: index.updated(edited))
     audience = Audience.of(index, index.documents.keys())
     for name, ranker_of in RANKERS.items():
-        ranker = _timed(f"make {name}", partial(ranker_of, index, Verbs()))
+        ranker = _timed(f"make {name}", partial(ranker_of, index, Language()))
         _report_times([_times(partial(_search, index, ranker, audience, query)) for query in queries])
     print(f"  held, after {TRACED} searches: {_held_bytes(documents, queries) / MEGABYTE:.1f} MB")
 
@@ -131,7 +131,7 @@ def _held_bytes(documents: dict[str, SearchDocument], queries: list[str]) -> int
     """The memory of the weighed documents, their index and what a ranker keeps, built once more under tracing."""
     tracemalloc.start()
     index = Index.build({name: weigh(document) for name, document in documents.items()})
-    ranker, audience = RANKERS["fielded"](index, Verbs()), Audience.of(index, index.documents.keys())
+    ranker, audience = RANKERS["fielded"](index, Language()), Audience.of(index, index.documents.keys())
     for query in queries[:TRACED]:
         _search(index, ranker, audience, query)
     size, _ = tracemalloc.get_traced_memory()

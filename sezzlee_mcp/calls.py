@@ -85,7 +85,7 @@ class CallHost:
         shown = [self._snapshot.entries[name] for name in found.names]
         answer["results"] = self._schemas(shown) if call.wants_schema else self._cards(shown)
         if not shown:
-            tried = suggest(self._snapshot.index, self._sight.audience, call.query, call.tags)
+            tried = suggest(self._snapshot.index, conf.language(), self._sight.audience, call.query, call.tags)
             answer["suggestions"] = {"words": list(tried.words), "message": tried.message}
         return self._emit(answer, _SEARCH_NARROWING)
 

@@ -17,7 +17,7 @@ from django.utils.module_loading import import_string
 
 from sezzlee_mcp.catalog.seals import SEALABLE
 from sezzlee_mcp.protocol.jsonrpc import MAX_LEVELS
-from sezzlee_mcp.search import KINDS, RANKERS
+from sezzlee_mcp.search import KINDS, RANKERS, Language, Synonyms, Verbs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +126,9 @@ class Settings:
     # {method or "bulk": list of words}, or None for English: the verbs that speak of a method, and the words for many
     # at once, for the ranker "fielded".
     ranker_verbs: dict[str, list[str]] | None = None
+    # list of lists of words, or None for English: the words of each may stand for one another, for the ranker
+    # "fielded" and for what an empty answer suggests.
+    ranker_synonyms: list[list[str]] | None = None
     # float, seconds: how long a search waits for the ranker.
     ranker_deadline_seconds: float = 10
     # "fallback" | "error": what a search does when the ranker raises, is late or answers something else than names.
@@ -200,6 +203,16 @@ def current() -> Settings:
     return Settings(**{KEYS[key]: value for key, value in raw().items()})
 
 
+@cache
+def language() -> Language:
+    """What search knows of the language that agents search in, by the settings in force."""
+    verbs, synonyms = current().ranker_verbs, current().ranker_synonyms
+    return Language(
+        verbs=Verbs() if verbs is None else Verbs(verbs),
+        synonyms=Synonyms() if synonyms is None else Synonyms(synonyms),
+    )
+
+
 def path() -> str:
     """Where the endpoint is served; the default while the dict is wrong, so that the checks can say what is."""
     return Settings().path if list(problems(raw())) else current().path
@@ -257,6 +270,7 @@ _IDS: Mapping[str, str] = {
     "file_resolver": "E024",
     "ranker": "E025",
     "ranker_verbs": "E052",
+    "ranker_synonyms": "E063",
     "ranker_deadline_seconds": "E026",
     "ranker_failure": "E027",
     "permission_checks": "E040",
@@ -373,11 +387,17 @@ def _ranker_fault(value: Any) -> str | None:
 
 
 def _verbs_fault(value: Any) -> str | None:
-    is_map = isinstance(value, dict) and all(
-        kind in KINDS and _is_list_of_texts(words) and all(re.fullmatch(r"\w+", word) for word in words)
-        for kind, words in value.items()
-    )
+    is_map = isinstance(value, dict) and all(kind in KINDS and _is_words(words) for kind, words in value.items())
     return None if value is None or is_map else f"is {value!r}, not a dict of {', '.join(KINDS)} to lists of words"
+
+
+def _synonyms_fault(value: Any) -> str | None:
+    is_groups = isinstance(value, list | tuple) and all(map(_is_words, value))
+    return None if value is None or is_groups else f"is {value!r}, not a list of lists of words"
+
+
+def _is_words(value: Any) -> bool:
+    return _is_list_of_texts(value) and all(re.fullmatch(r"\w+", word) for word in value)
 
 
 def _import_fault(path: str) -> str | None:
@@ -466,6 +486,7 @@ _FAULTS: Mapping[str, Callable[[Any], str | None]] = {
     "result_mapper": _function_fault,
     "ranker": _ranker_fault,
     "ranker_verbs": _verbs_fault,
+    "ranker_synonyms": _synonyms_fault,
     "ranker_deadline_seconds": _deadline_fault,
     "path": _path_fault,
     "body_levels": _levels_fault,

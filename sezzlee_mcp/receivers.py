@@ -19,6 +19,7 @@ def forget_settings(*, setting: str, **kwargs: Any) -> None:
     """Settings are read once; tests that override them must see the new ones."""
     if setting == "SEZZLEE_MCP":
         conf.current.cache_clear()
+        conf.language.cache_clear()
         caller_cache.invalidate_all()
     if setting == "MIDDLEWARE":
         handler.forget_middleware()

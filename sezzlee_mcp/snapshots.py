@@ -14,7 +14,7 @@ from sezzlee_mcp.catalog.tools import SearchDocument, Template
 from sezzlee_mcp.models import Catalog, Revision, ToolContent
 from sezzlee_mcp.models.revisions import Stamp
 from sezzlee_mcp.openapi.descriptors import AuthFacts
-from sezzlee_mcp.search import ENGLISH, RANKERS, BuiltInRanker, DocumentTokens, Index, Verbs, weigh
+from sezzlee_mcp.search import RANKERS, BuiltInRanker, DocumentTokens, Index, weigh
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class _Rankers(Mapping[str, BuiltInRanker]):
 
     def __getitem__(self, name: str) -> BuiltInRanker:
         if name not in self._made:
-            self._made[name] = RANKERS[name](self._index, Verbs(conf.current().ranker_verbs or ENGLISH))
+            self._made[name] = RANKERS[name](self._index, conf.language())
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -5,15 +5,16 @@ from sezzlee_mcp.search.cards import card, detail
 from sezzlee_mcp.search.cases import Case, CasesUnreadable, read_cases, write_cases
 from sezzlee_mcp.search.evaluation import Outcome, Scores, differing, judge
 from sezzlee_mcp.search.index import DocumentTokens, Field, Index, weigh
+from sezzlee_mcp.search.language import Language
 from sezzlee_mcp.search.ranker import RANKERS, Ranking, is_ranked, read_ranking
 from sezzlee_mcp.search.results import Audience, Found, Order, Ranked, narrow
 from sezzlee_mcp.search.score import Gain, Hit, Score
 from sezzlee_mcp.search.spelling import corrected_query
 from sezzlee_mcp.search.suggestions import Suggestions, suggest
-from sezzlee_mcp.search.verbs import ENGLISH, KINDS, Verbs
+from sezzlee_mcp.search.synonyms import Synonyms
+from sezzlee_mcp.search.verbs import KINDS, Verbs
 
 __all__ = [
-    "ENGLISH",
     "KINDS",
     "RANKERS",
     "Audience",
@@ -26,6 +27,7 @@ __all__ = [
     "Gain",
     "Hit",
     "Index",
+    "Language",
     "Order",
     "Outcome",
     "Ranked",
@@ -33,6 +35,7 @@ __all__ = [
     "Score",
     "Scores",
     "Suggestions",
+    "Synonyms",
     "Verbs",
     "card",
     "corrected_query",

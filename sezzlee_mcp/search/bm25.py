@@ -6,7 +6,7 @@ from math import log
 
 from sezzlee_mcp.catalog.tools import SearchDocument
 from sezzlee_mcp.search.builtin import BuiltInRanker
-from sezzlee_mcp.search.index import WEIGHTS, Index
+from sezzlee_mcp.search.index import WEIGHTS, Index, matches
 from sezzlee_mcp.search.score import Gain, hits
 
 K1 = 1.2
@@ -44,6 +44,6 @@ def _explained(index: Index, token: str, document: SearchDocument, gain: float) 
         token=token,
         documents=documents,
         idf=_idf(index, documents),
-        hits=hits(document, token, WEIGHTS),
+        hits=hits(document, WEIGHTS, partial(matches, token)),
         gain=gain,
     )

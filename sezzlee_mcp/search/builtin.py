@@ -26,22 +26,21 @@ Corrections = Callable[[str, Set[str]], Mapping[str, str]]
 Gains = Callable[[str], Mapping[str, float]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Factors:
     """
-    What the scores of a query are multiplied with, by the documents' names; ``most`` is the largest.
+    What the gains of a query are multiplied with, by the documents' names.
 
     ``rules`` says of one document which rules make up its factor, and with how much each.
     """
 
     by_name: Mapping[str, float]
-    most: float
     rules: Callable[[str], Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a query is ranked by: its tokens, each with what multiplies its gains, and what multiplies the scores."""
+    """What a query is ranked by: its tokens, each with what multiplies its gains, and what the documents have."""
 
     tokens: Mapping[str, float]
     factors: Factors | None = None
@@ -81,11 +80,11 @@ class BuiltInRanker:
         corrections: Corrections = lambda query, certain: {},
     ) -> None:
         self._names = names
-        self._ways = ways
+        self._ways = [lru_cache(KEPT_TOKENS)(way) for way in ways]
         self._explained = explained
         self._read = read
         self._corrections = corrections
-        self._kept = lru_cache(KEPT_TOKENS)(lambda token, way: _match(way(token)))
+        self._kept = lru_cache(KEPT_TOKENS)(_match)
 
     def order(self, query: str, certain: Set[str]) -> Order:
         """What the query finds, with the likely word beside each that ``certain`` do not hold."""
@@ -102,64 +101,67 @@ class BuiltInRanker:
         if not reading.tokens:
             yield from filter(among.__contains__, self._names)
             return
-        matches = [self._matched(token, weight, among) for token, weight in reading.tokens.items()]
-        first = _best(matches, reading.factors, FIRST_NAMES)
+        matches = [self._matched(token, reading, among) for token in reading.tokens]
+        first = _best(matches, FIRST_NAMES)
         yield from first
         if len(first) == FIRST_NAMES:
-            yield from islice(_best(matches, reading.factors, len(self._names)), FIRST_NAMES, None)
+            yield from islice(_best(matches, len(self._names)), FIRST_NAMES, None)
 
     def explain(self, query: str, document: SearchDocument) -> Score:
         """The score of one of the catalog's documents, by which ``rank`` places it, and what makes it up."""
-        reading, everything = self._read(query), frozenset(self._names)
-        gained = {
-            token: self._matched(token, weight, everything).gains.get(document.name, 0.0)
-            for token, weight in reading.tokens.items()
-        }
+        reading = self._read(query)
+        gained = {token: self._gain(token, document.name) * weight for token, weight in reading.tokens.items()}
         return Score(
             gains=tuple(self._explained(token, document, gain) for token, gain in gained.items()),
             rules=reading.factors.rules(document.name) if reading.factors else {},
         )
 
-    def _matched(self, token: str, weight: float, among: Set[str]) -> _Match:
-        found = (self._narrowed(self._kept(token, way), among) for way in self._ways)
-        match = next((each for each in found if each.gains), _NO_MATCH)
-        if weight == 1:
-            return match
-        return _match({name: gain * weight for name, gain in match.gains.items()})
+    def _gain(self, token: str, name: str) -> float:
+        found = (way(token) for way in self._ways)
+        return next((gains.get(name, 0.0) for gains in found if gains), 0.0)
+
+    def _matched(self, token: str, reading: Reading, among: Set[str]) -> _Match:
+        found = (
+            self._narrowed(self._kept(way, token, reading.tokens[token], reading.factors), among) for way in self._ways
+        )
+        return next((each for each in found if each.gains), _NO_MATCH)
 
     def _narrowed(self, match: _Match, among: Set[str]) -> _Match:
         if len(among) == len(self._names):
             return match
-        return _match({name: match.gains[name] for name in match.gains.keys() & among})
+        gains = {name: match.gains[name] for name in match.gains.keys() & among}
+        return _Match(gains=gains, most=max(gains.values(), default=0.0))
 
 
-def _match(gains: Mapping[str, float]) -> _Match:
+def _match(way: Gains, token: str, weight: float, factors: Factors | None) -> _Match:
+    """What a token gains in one way, multiplied with all that a query multiplies it with."""
+    gains = way(token)
+    if factors is not None:
+        by_name = factors.by_name
+        gains = {name: gain * weight * by_name[name] for name, gain in gains.items()}
     return _Match(gains=gains, most=max(gains.values(), default=0.0))
 
 
-def _best(matches: Iterable[_Match], factors: Factors | None, count: int) -> list[str]:
+def _best(matches: Iterable[_Match], count: int) -> list[str]:
     """
     The ``count`` names with the highest scores, in their order.
 
     The tokens that can gain a document most come first. As soon as ``count`` documents have more than all tokens that
     are left could gain another one, only documents found so far can be among the best ("MaxScore").
     """
-    most = factors.most if factors else 1.0
     ordered = sorted(matches, key=lambda match: match.most, reverse=True)
-    lefts = [most * left for left in accumulate(match.most for match in reversed(ordered))][::-1]
+    lefts = [*accumulate(match.most for match in reversed(ordered))][::-1]
     sums: dict[str, float] = {}
     for match, left in zip(ordered, lefts, strict=True):
-        if _nth(_multiplied(sums, factors), count) * _ROUNDING > left:
+        if _nth(sums, count) * _ROUNDING > left:
             break
         sums = _added(sums, match.gains)
     else:
         left = 0.0
-    scores = _multiplied(sums, factors)
     if left or len(ordered) > 2:  # a sum of two numbers is rounded once, as fsum's is
-        reach = (_nth(scores, count) - left) * _ROUNDING
-        exact = _scores(ordered, [name for name, score in scores.items() if score >= reach])
-        scores = _multiplied(exact, factors)
-    return nlargest(count, sorted(scores), key=scores.__getitem__)  # which keeps the order of equal scores
+        reach = (_nth(sums, count) - left) * _ROUNDING
+        sums = _scores(ordered, [name for name, found in sums.items() if found >= reach])
+    return nlargest(count, sorted(sums), key=sums.__getitem__)  # which keeps the order of equal scores
 
 
 def _nth(sums: Mapping[str, float], count: int) -> float:
@@ -173,13 +175,6 @@ def _added(sums: dict[str, float], gains: Mapping[str, float]) -> dict[str, floa
     for name, gain in gains.items():
         sums[name] = sums.get(name, 0.0) + gain
     return sums
-
-
-def _multiplied(sums: dict[str, float], factors: Factors | None) -> dict[str, float]:
-    if factors is None:
-        return sums
-    by_name = factors.by_name
-    return {name: score * by_name[name] for name, score in sums.items()}
 
 
 def _scores(matches: Iterable[_Match], names: list[str]) -> dict[str, float]:

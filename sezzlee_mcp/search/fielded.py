@@ -6,7 +6,7 @@ found by its name. Each rule, and what it is worth, is in docs/search-quality.md
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log, prod
@@ -14,19 +14,22 @@ from operator import mul
 
 from sezzlee_mcp.catalog.tools import SearchDocument
 from sezzlee_mcp.search.builtin import BuiltInRanker, Factors, Reading
-from sezzlee_mcp.search.index import FIELDS, DocumentTokens, Index, matches
+from sezzlee_mcp.search.index import FIELDS, DocumentTokens, Index
+from sezzlee_mcp.search.language import Language
 from sezzlee_mcp.search.score import Gain, hits
 from sezzlee_mcp.search.spelling import corrections
 from sezzlee_mcp.search.tokens import tokenize
-from sezzlee_mcp.search.verbs import Intent, Verbs
+from sezzlee_mcp.search.verbs import Intent
 
 K1 = 1.2
-B = 0.75
+B = 0.5
 # What one occurrence in each of FIELDS weighs where the field is as long as it is on average. Names and descriptions of
 # parameters are most of the words of a catalog, and say least about what a tool is for.
 WEIGHTS = (3.0, 1.5, 1.5, 1.0, 1.0, 0.2, 0.2)
 # The query's verb speaks of the method already.
 VERB_WEIGHT = 0.5
+# What a synonym of a word is worth where the word itself is worth 1.
+SYNONYM_WEIGHT = 0.3
 
 # By the rule that says so, what a score is multiplied with.
 RULES: Mapping[str, float] = {
@@ -53,29 +56,30 @@ class _Form:
     has_patch: bool
 
 
-def fielded(index: Index, verbs: Verbs) -> BuiltInRanker:
+def fielded(index: Index, language: Language) -> BuiltInRanker:
     """The ranker ``fielded``, over ``index``."""
-    model = Model(index, verbs)
+    model = Model(index, language)
     return BuiltInRanker(index.names, [model.whole, model.prefixed], model.explained, model.read, model.corrections)
 
 
 class Model:
     """What the ranker knows of a catalog."""
 
-    def __init__(self, index: Index, verbs: Verbs) -> None:
+    def __init__(self, index: Index, language: Language) -> None:
         self._index = index
-        self._verbs = verbs
+        self._verbs = language.verbs
+        self._synonyms = language.synonyms
         self._scales = _scales(index.documents)
         self._forms = _forms(index.documents)
         self._factors = lru_cache(32)(self._factors_of)
 
     def whole(self, token: str) -> Mapping[str, float]:
-        """What the token gains where it stands as a whole word, by the documents' names."""
-        return self._gains([token] if token in self._index.postings else [])
+        """What the token gains where it or a synonym stands as a whole word, by the documents' names."""
+        return self._gains(self._whole(token))
 
     def prefixed(self, token: str) -> Mapping[str, float]:
         """What it gains where a word begins with it."""
-        return self._gains(self._index.matching(token))
+        return self._gains(self._begun(token))
 
     def read(self, query: str) -> Reading:
         intent, verb = self._verbs.read(query)
@@ -83,22 +87,21 @@ class Model:
         return Reading(tokens=tokens, factors=self._factors(intent))
 
     def corrections(self, query: str, certain: Set[str]) -> Mapping[str, str]:
-        """What may be misspelt; a verb is not, as it speaks of the method wherever it stands."""
-        return corrections(query, self._index, certain, is_known=self._verbs.__contains__)
+        """What nobody says so; a verb is right as it is, since it speaks of the method wherever it stands."""
+        return corrections(query, self._index, certain, self._synonyms, is_known=self._verbs.__contains__)
 
     def explained(self, token: str, document: SearchDocument, gain: float) -> Gain:
         """From what the document gains ``gain`` by the token; each occurrence has the weight of its field's length."""
-        is_whole = token in self._index.postings
-        documents = len(self._frequencies([token] if is_whole else self._index.matching(token)))
+        words = self._whole(token) or self._begun(token)
+        documents = len(self._frequencies(words))
         return Gain(
             token=token,
             documents=documents,
             idf=self._idf(documents),
             hits=hits(
                 document,
-                token,
                 dict(zip(FIELDS, self._scales[document.name], strict=True)),
-                str.__eq__ if is_whole else matches,
+                lambda word: words.get(word, 0.0),
             ),
             gain=gain,
         )
@@ -106,23 +109,30 @@ class Model:
     def _idf(self, documents: int) -> float:
         return log(1 + (len(self._index.names) - documents + 0.5) / (documents + 0.5))
 
-    def _gains(self, words: Sequence[str]) -> dict[str, float]:
+    def _whole(self, token: str) -> Mapping[str, float]:
+        words = {token: 1.0, **dict.fromkeys(self._synonyms.of(token), SYNONYM_WEIGHT)}
+        return {word: weight for word, weight in words.items() if word in self._index.postings}
+
+    def _begun(self, token: str) -> Mapping[str, float]:
+        return dict.fromkeys(self._index.matching(token), 1.0)
+
+    def _gains(self, words: Mapping[str, float]) -> dict[str, float]:
         found = self._frequencies(words)
         idf = self._idf(len(found))
         return {name: idf * (tf * (K1 + 1) / (tf + K1)) for name, tf in found.items()}
 
-    def _frequencies(self, words: Sequence[str]) -> dict[str, float]:
+    def _frequencies(self, words: Mapping[str, float]) -> dict[str, float]:
+        """How often these words stand in each document, each occurrence as much as it weighs there."""
         found: dict[str, float] = {}
-        for word in words:
+        for word, weight in words.items():
             for name, occurrences in self._index.postings[word].items():
-                found[name] = found.get(name, 0.0) + sum(map(mul, occurrences.counts, self._scales[name]))
+                found[name] = found.get(name, 0.0) + weight * sum(map(mul, occurrences.counts, self._scales[name]))
         return found
 
     def _factors_of(self, intent: Intent) -> Factors:
         by_form = {form: prod(RULES[rule] for rule in _rules(form, intent)) for form in set(self._forms.values())}
         return Factors(
             by_name={name: by_form[form] for name, form in self._forms.items()},
-            most=max(by_form.values(), default=1.0),
             rules=lambda name: {rule: RULES[rule] for rule in _rules(self._forms[name], intent)},
         )
 

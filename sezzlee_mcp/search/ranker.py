@@ -9,13 +9,13 @@ from sezzlee_mcp.search.bm25 import contract
 from sezzlee_mcp.search.builtin import BuiltInRanker
 from sezzlee_mcp.search.fielded import fielded
 from sezzlee_mcp.search.index import Index
+from sezzlee_mcp.search.language import Language
 from sezzlee_mcp.search.results import Order
 from sezzlee_mcp.search.tokens import tokenize
-from sezzlee_mcp.search.verbs import Verbs
 
-# By its name, what makes a ranker of an index; the verbs are those of the language that agents search in.
-RANKERS: Mapping[str, Callable[[Index, Verbs], BuiltInRanker]] = {
-    "contract": lambda index, verbs: contract(index),
+# By its name, what makes a ranker of an index, for the language that agents search in.
+RANKERS: Mapping[str, Callable[[Index, Language], BuiltInRanker]] = {
+    "contract": lambda index, language: contract(index),
     "fielded": fielded,
 }
 

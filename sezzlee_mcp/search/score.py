@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import fsum, prod
 
 from sezzlee_mcp.catalog.tools import SearchDocument
-from sezzlee_mcp.search.index import Field, matches, texts
+from sezzlee_mcp.search.index import Field, texts
 from sezzlee_mcp.search.tokens import tokenize
 
 
@@ -41,7 +41,7 @@ class Score:
     """
     What a query scores a document: the sum of what its tokens gain it, in the order in which they were typed.
 
-    ``rules`` are those that hold for the document, by their names, each with what the sum is multiplied with.
+    ``rules`` are those that hold for the document, by their names, each with what the gains are multiplied with.
     """
 
     gains: tuple[Gain, ...]
@@ -49,19 +49,15 @@ class Score:
 
     @property
     def total(self) -> float:
-        return fsum(gain.gain for gain in self.gains) * prod(self.rules.values())
+        factor = prod(self.rules.values())
+        return fsum(gain.gain * factor for gain in self.gains)
 
 
-def hits(
-    document: SearchDocument,
-    token: str,
-    weights: Mapping[Field, float],
-    matching: Callable[[str, str], bool] = matches,
-) -> tuple[Hit, ...]:
-    """Where a document holds what the token matches, field by field; a field without a weight is none."""
-    found = Counter((part, word) for part, text in texts(document) for word in tokenize(text) if matching(token, word))
+def hits(document: SearchDocument, weights: Mapping[Field, float], worth: Callable[[str], float]) -> tuple[Hit, ...]:
+    """Where a document holds words that are ``worth`` something, field by field; a field without a weight is none."""
+    found = Counter((part, word) for part, text in texts(document) for word in tokenize(text))
     return tuple(
-        Hit(field=part, word=word, times=times, weight=weights[part])
+        Hit(field=part, word=word, times=times, weight=weight)
         for (part, word), times in found.items()
-        if weights[part]
+        if (weight := weights[part] * worth(word))
     )

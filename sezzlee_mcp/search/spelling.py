@@ -1,16 +1,18 @@
 """
-Words of a query that occur nowhere -> words that do and are nearly the same (search.md, "Beyond the contract").
+Words of a query that occur nowhere -> words that do and are meant or near (search.md, "Beyond the contract").
 
 Only what a caller may read is ever told, or tells anything: words of tools that they certainly see, and of these no
 search terms.
 """
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import islice
 
 from sezzlee_mcp.folding import fold
 from sezzlee_mcp.search.index import FIELDS, Field, Index, Occurrences
 from sezzlee_mcp.search.kept_words import JOINING
-from sezzlee_mcp.search.tokens import Word, compose, spelled, words
+from sezzlee_mcp.search.synonyms import Synonyms
+from sezzlee_mcp.search.tokens import Word, compose, spelled, tokenize, words
 
 # A short word has many neighbours, and an agent that types one means it more often than it mistypes it.
 SHORTEST_CHARS = 5
@@ -21,24 +23,41 @@ LONGEST_CHARS = 30
 # How many words of one query are looked at: each takes as long as a search does.
 WORDS_AT_MOST = 5
 NEAR_AT_MOST = 5
+# What is left on either side of a missing blank.
+SHORTEST_PART_CHARS = 3
 # Of a word that is not misspelt, what another has to begin with to be told of: "invoic" of "invoicing".
 SHORTEST_START_CHARS = 4
 
+# What callers can read of a tool, and what of that says what the tool is about.
+_READABLE = frozenset(FIELDS) - {Field.SEARCH_TERMS}
+_SUBJECTS = _READABLE - {Field.PARAMETERS, Field.MEMBERS}
 
-def corrections(query: str, index: Index, certain: Set[str], *, is_known: Callable[[str], bool]) -> Mapping[str, str]:
-    """
-    The words of ``query`` that are in none of the tools ``certain``, each with the one that was probably meant.
 
-    That is the word with the fewest slips, then the one that most of these tools hold. What is short, holds a digit,
-    joins words or ``is_known`` is right as it is.
+def corrections(
+    query: str, index: Index, certain: Set[str], synonyms: Synonyms, *, is_known: Callable[[str], bool]
+) -> Mapping[str, str]:
     """
+    The words of ``query`` that are in none of the tools ``certain``, each with what was probably meant.
+
+    That is a synonym, or else the two words that it is without a blank, or else the word with the fewest slips; of
+    several the one that most of these tools hold. What is short, holds a digit, joins words or ``is_known`` is right as
+    it is.
+    """
+
+    def may_be_misspelt(word: Word) -> bool:
+        return _is_correctable(word.token) and word.token not in JOINING and not is_known(fold(word.typed))
+
     corrected = {}
-    for word in _unknown(query, index, certain):
-        if word.token in JOINING or is_known(fold(word.typed)):
-            continue
-        slips = SLIPS if len(word.token) < TWO_SLIPS_CHARS else SLIPS + 1
-        if found := _nearest(word.token, index, certain, slips):
-            corrected[word.typed] = spelled(found[0])
+    for word in _unknown(filter(may_be_misspelt, words(compose(query))), index, certain):
+        token = word.token
+        slips = SLIPS if len(token) < TWO_SLIPS_CHARS else SLIPS + 1
+        meant = (
+            _occurring(synonyms.of(token), index, certain)[:1]
+            or _parted(token, index, certain)
+            or _nearest(token, index, certain, slips)[:1]
+        )
+        if meant:
+            corrected[word.typed] = " ".join(map(spelled, meant))
     return corrected
 
 
@@ -56,23 +75,28 @@ def corrected_query(query: str, corrected: Mapping[str, str]) -> str:
     return "".join([*pieces, composed[end:]])
 
 
-def near_words(query: str, index: Index, certain: Set[str]) -> tuple[str, ...]:
-    """Words of the tools ``certain`` that are like those of ``query`` that none has, at most ``NEAR_AT_MOST``."""
+def near_words(query: str, index: Index, certain: Set[str], synonyms: Synonyms) -> tuple[str, ...]:
+    """Words of the tools ``certain`` in place of those of ``query`` that none has, at most ``NEAR_AT_MOST``."""
     near: dict[str, None] = {}
-    for word in _unknown(query, index, certain):
-        near |= dict.fromkeys(_nearest(word.token, index, certain, SLIPS + 1) or _akin(word.token, index, certain))
+    for word in _unknown(words(compose(query)), index, certain):
+        near |= dict.fromkeys(_near(word.token, index, certain, synonyms))
     return tuple(spelled(word) for word in near)[:NEAR_AT_MOST]
 
 
-def _unknown(query: str, index: Index, certain: Set[str]) -> list[Word]:
-    """The first words of a query that may be misspelt: no tool has them, nor a word that begins with them."""
-    found: dict[str, Word] = {}
-    for word in words(compose(query)):
-        if len(found) == WORDS_AT_MOST:
-            break
-        if _is_correctable(word.token) and word.token not in found and not _occurs(word.token, index, certain):
-            found[word.token] = word
-    return list(found.values())
+def _near(token: str, index: Index, certain: Set[str], synonyms: Synonyms) -> Sequence[str]:
+    if found := _occurring(synonyms.of(token), index, certain):
+        return found
+    if not _is_correctable(token):
+        return ()
+    return _parted(token, index, certain) or _nearest(token, index, certain, SLIPS + 1) or _akin(token, index, certain)
+
+
+def _unknown(typed: Iterable[Word], index: Index, certain: Set[str]) -> Iterator[Word]:
+    """The first words that no tool has, nor a word that begins with them."""
+    first: dict[str, Word] = {}
+    for word in typed:
+        first.setdefault(word.token, word)
+    return islice((word for token, word in first.items() if not _occurs(token, index, certain)), WORDS_AT_MOST)
 
 
 def _is_correctable(token: str) -> bool:
@@ -81,6 +105,23 @@ def _is_correctable(token: str) -> bool:
 
 def _occurs(token: str, index: Index, certain: Set[str]) -> bool:
     return any(not certain.isdisjoint(index.postings[word].keys()) for word in index.matching(token))
+
+
+def _occurring(tokens: Iterable[str], index: Index, certain: Set[str]) -> list[str]:
+    """Those that stand where a caller can read them; those that most tools hold come first."""
+    held = {token: len(_holders(token, index, certain)) for token in tokens}
+    return sorted(filter(held.__getitem__, held), key=lambda token: (-held[token], token))
+
+
+def _parted(token: str, index: Index, certain: Set[str]) -> Sequence[str]:
+    """The two words that the token is, without the blank between them, that most tools are about both of."""
+    cuts = range(SHORTEST_PART_CHARS, len(token) - SHORTEST_PART_CHARS + 1)
+    pairs = {tokenize(f"{token[:cut]} {token[cut:]}") for cut in cuts}
+    held = {
+        pair: len(set.intersection(*(_holders(word, index, certain, _SUBJECTS) for word in pair)))
+        for pair in sorted(pairs)
+    }
+    return max(filter(held.__getitem__, held), key=held.__getitem__, default=())
 
 
 def _nearest(token: str, index: Index, certain: Set[str], slips: int) -> list[str]:
@@ -95,7 +136,7 @@ def _nearest(token: str, index: Index, certain: Set[str], slips: int) -> list[st
         if abs(len(word) - len(token)) <= slips
         and _is_correctable(word)
         and (distance := _distance(token, word)) <= slips
-        and (documents := _readable_in(word, index, certain))
+        and (documents := len(_holders(word, index, certain)))
     ]
     return [word for _, _, word in sorted(near)]
 
@@ -103,19 +144,19 @@ def _nearest(token: str, index: Index, certain: Set[str], slips: int) -> list[st
 def _akin(token: str, index: Index, certain: Set[str]) -> list[str]:
     """The words that begin as much like the token as any word does."""
     for length in range(len(token) - 1, SHORTEST_START_CHARS - 1, -1):
-        akin = [word for word in index.beginning_with(token[:length]) if _readable_in(word, index, certain)]
+        akin = [word for word in index.beginning_with(token[:length]) if _holders(word, index, certain)]
         if akin:
             return akin[:NEAR_AT_MOST]
     return []
 
 
-def _readable_in(word: str, index: Index, certain: Set[str]) -> int:
-    """How many tools say the word where their callers can read it."""
-    return sum(name in certain and _is_readable(held) for name, held in index.postings[word].items())
+def _holders(word: str, index: Index, certain: Set[str], fields: Set[Field] = _READABLE) -> set[str]:
+    """The tools that say the word in any of these fields."""
+    return {name for name, held in index.postings.get(word, {}).items() if name in certain and _is_in(held, fields)}
 
 
-def _is_readable(held: Occurrences) -> bool:
-    return any(count for field, count in zip(FIELDS, held.counts, strict=True) if field is not Field.SEARCH_TERMS)
+def _is_in(held: Occurrences, fields: Set[Field]) -> bool:
+    return any(count for field, count in zip(FIELDS, held.counts, strict=True) if field in fields)
 
 
 def _distance(left: str, right: str) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from sezzlee_mcp.search.index import Index
+from sezzlee_mcp.search.language import Language
 from sezzlee_mcp.search.ranker import is_ranked
 from sezzlee_mcp.search.results import Audience
 from sezzlee_mcp.search.spelling import near_words
@@ -17,9 +18,9 @@ class Suggestions:
     message: str
 
 
-def suggest(index: Index, audience: Audience, query: str, tags: Collection[str]) -> Suggestions:
+def suggest(index: Index, language: Language, audience: Audience, query: str, tags: Collection[str]) -> Suggestions:
     """What a caller who found nothing by ``query`` and ``tags`` may try; it tells no more than they can find."""
-    words = near_words(query, index, audience.certain)
+    words = near_words(query, index, audience.certain, language.synonyms)
     return Suggestions(words=words, message=_message(audience, words, query, tags))
 
 

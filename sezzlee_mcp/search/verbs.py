@@ -12,36 +12,51 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 KINDS = (*METHODS, BULK)  # of the words that mean something to a ranker
 
 _CHANGING = (
-    *("adjust", "change", "configure", "correct", "decrease", "disable", "edit", "enable", "extend"),
-    *("increase", "modify", "rename", "replace", "resize", "set", "switch", "toggle", "update"),
+    *("adjust", "amend", "change", "configure", "correct", "customise", "customize", "decrease", "downgrade", "edit"),
+    *("extend", "fix", "hide", "increase", "modify", "patch", "postpone", "prioritize", "raise", "reassign"),
+    *("reconfigure", "relocate", "rename", "reorder", "replace", "reschedule", "resize", "revise", "set", "switch"),
+    *("toggle", "unhide", "unpin", "update", "upgrade"),
 )
 # Without those that are nouns of many backends: an order, a report, a test.
 _ACTING = (
-    *("accept", "activate", "add", "allocate", "approve", "archive", "assign", "attach", "begin"),
-    *("book", "cancel", "close", "comment", "complete", "confirm", "connect", "copy", "create"),
-    *("deactivate", "duplicate", "enter", "execute", "finish", "generate", "import", "insert"),
-    *("install", "link", "load", "lock", "make", "merge", "move", "new", "note", "open", "pay", "post"),
-    *("print", "publish", "put", "receive", "refund", "register", "reject", "renew", "reopen"),
-    *("reserve", "reset", "restart", "restore", "return", "rotate", "run", "scan", "send", "ship"),
-    *("sign", "split", "start", "stop", "submit", "sync", "tag", "take", "transfer", "trigger"),
-    *("unlock", "upload", "write"),
+    *("abort", "accept", "acknowledge", "add", "allocate", "analyse", "analyze", "announce", "approve", "ask"),
+    *("attach", "authenticate", "authorize", "begin", "book", "buy", "calculate", "cancel", "comment", "compile"),
+    *("compose", "compress", "compute", "confirm", "connect", "convert", "copy", "create", "decline", "decrypt"),
+    *("deny", "deploy", "dismiss", "dispatch", "duplicate", "encrypt", "enqueue", "enrol", "enroll", "enter"),
+    *("escalate", "establish", "execute", "extract", "follow", "fulfil", "fulfill", "generate", "hire"),
+    *("impersonate", "import", "ingest", "initiate", "insert", "install", "invite", "invoke", "join", "kill"),
+    *("launch", "link", "load", "logout", "make", "merge", "new", "note", "notify", "onboard", "open", "parse"),
+    *("pause", "pay", "perform", "post", "predict", "print", "produce", "provision", "publish", "put", "react"),
+    *("reboot", "receive", "redeem", "refund", "register", "reindex", "reject", "remind", "render", "renew", "rerun"),
+    *("resend", "reserve", "restart", "resume", "retry", "return", "revert", "rollback", "rotate", "run", "save"),
+    *("scan", "send", "setup", "ship", "sign", "signup", "simulate", "spawn", "split", "start", "stop", "submit"),
+    *("subscribe", "sync", "synchronize", "tag", "take", "transfer", "transform", "translate", "trigger", "upload"),
+    *("upvote", "validate", "verify", "withdraw", "write"),
+)
+# Some backends have an action for these, some a field that is changed.
+_SWITCHING = (
+    *("activate", "archive", "assign", "close", "complete", "deactivate", "demote", "disable", "enable", "finish"),
+    *("lock", "mark", "move", "mute", "promote", "reopen", "reset", "resolve", "restore", "unarchive", "unlock"),
+    *("unmute"),
 )
 _READING = (
-    *("browse", "check", "compare", "count", "display", "download", "export", "fetch", "find", "get"),
-    *("how", "list", "look", "lookup", "many", "much", "preview", "read", "retrieve", "search", "see"),
-    *("show", "status", "view", "what", "when", "where", "which", "who", "whom", "whose"),
+    *("are", "browse", "can", "check", "compare", "count", "describe", "determine", "discover", "display", "does"),
+    *("download", "enumerate", "examine", "explain", "export", "fetch", "find", "get", "how", "identify", "inspect"),
+    *("is", "know", "list", "look", "lookup", "many", "much", "observe", "preview", "pull", "read", "retrieve"),
+    *("search", "see", "show", "status", "tell", "view", "what", "when", "where", "which", "who", "whom", "whose"),
 )
 _DELETING = (
-    *("delete", "destroy", "detach", "discard", "drop", "erase", "purge", "remove", "revoke"),
-    *("uninstall", "unlink", "wipe"),
+    *("clear", "delete", "deregister", "destroy", "detach", "discard", "disconnect", "drop", "erase", "purge"),
+    *("remove", "revoke", "trash", "unassign", "unfollow", "uninstall", "unlink", "unregister", "unshare"),
+    *("unsubscribe", "wipe"),
 )
 _MANY = ("all", "batch", "bulk", "every", "mass", "many", "multiple", "several", "together")
 # The words that speak of a method, and those that ask for the form that takes many at once.
 ENGLISH: Mapping[str, tuple[str, ...]] = {
     "GET": _READING,
-    "POST": _ACTING,
-    "PUT": _CHANGING,
-    "PATCH": _CHANGING,
+    "POST": (*_ACTING, *_SWITCHING),
+    "PUT": (*_CHANGING, *_SWITCHING),
+    "PATCH": (*_CHANGING, *_SWITCHING),
     "DELETE": _DELETING,
     BULK: _MANY,
 }

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sezzlee_mcp.catalog.tools import SearchDocument
-from sezzlee_mcp.search import Index, Verbs, weigh
-from sezzlee_mcp.search.fielded import RULES, fielded
+from sezzlee_mcp.search import Index, Language, Synonyms, Verbs, weigh
+from sezzlee_mcp.search.fielded import RULES, SYNONYM_WEIGHT, fielded
 
 FITS, ONE, PUT, MANY, DELETES = RULES
 
@@ -21,12 +21,12 @@ def tool(name, method="GET", route="", **fields):
 
 def rank(query, *documents, among=None):
     index = index_of(*documents)
-    return list(fielded(index, Verbs()).rank(query, index.documents.keys() if among is None else among))
+    return list(fielded(index, Language()).rank(query, index.documents.keys() if among is None else among))
 
 
 def explain(query, name, *documents):
     document = next(document for document in documents if document.name == name)
-    return fielded(index_of(*documents), Verbs()).explain(query, document)
+    return fielded(index_of(*documents), Language()).explain(query, document)
 
 
 def test_many_parameters_do_not_bury_a_name():
@@ -43,6 +43,22 @@ def test_a_word_that_stands_there_whole_is_not_searched_for_as_a_prefix():
 
 def test_whether_a_word_stands_there_whole_depends_on_what_the_caller_may_see():
     assert rank("part", tool("part"), tool("partial"), among={"partial"}) == ["partial"]
+
+
+def test_a_synonym_stands_for_a_word_and_counts_less_than_the_word_itself():
+    documents = (tool("invoices"), tool("bills"), tool("billing"))
+
+    assert rank("bill", *documents) == ["bills", "invoices"]
+    assert rank("bill", *documents, among={"invoices", "billing"}) == ["invoices"]
+    assert rank("bill", *documents, among={"billing"}) == ["billing"]
+
+
+def test_synonyms_can_be_those_of_another_language():
+    index = index_of(tool("rechnungen_liste"), tool("invoices"))
+    ranker = fielded(index, Language(synonyms=Synonyms([["Beleg", "Rechnungen"]])))
+
+    assert list(ranker.rank("BELEG", index.documents.keys())) == ["rechnungen_liste"]
+    assert list(ranker.rank("bill", index.documents.keys())) == []
 
 
 METHODS = [tool(method.lower() + "_order", method, "/orders/") for method in ("GET", "POST", "PATCH", "PUT", "DELETE")]
@@ -69,7 +85,7 @@ def test_a_verb_speaks_of_the_method(query, first):
 
 def test_verbs_can_be_those_of_another_language():
     index = index_of(*METHODS)
-    ranker = fielded(index, Verbs({"POST": ["Anlegen"], "DELETE": ["löschen"]}))
+    ranker = fielded(index, Language(verbs=Verbs({"POST": ["Anlegen"], "DELETE": ["löschen"]})))
 
     assert next(ranker.rank("order anlegen", index.documents.keys())) == "post_order"
     assert next(ranker.rank("LOESCHEN order", index.documents.keys())) == "get_order"
@@ -123,13 +139,24 @@ def test_what_a_query_does_not_find_has_no_score():
     assert ([gain.hits for gain in explained.gains], explained.total) == ([()], 0)
 
 
+def test_a_synonym_is_explained_with_what_it_is_worth():
+    (gain,) = explain("bill", "x", tool("x", route="/y/", tags=("invoice", "bills"))).gains
+
+    bill, invoice = sorted(gain.hits, key=lambda hit: hit.word)
+    assert [(hit.word, hit.field, hit.times) for hit in (bill, invoice)] == [
+        ("bill", "tags", 1),
+        ("invoice", "tags", 1),
+    ]
+    assert invoice.weight == pytest.approx(bill.weight * SYNONYM_WEIGHT)
+
+
 def test_a_prefix_is_explained_with_the_word_that_it_begins():
     (gain,) = explain("invoic", "x", tool("x", route="/y/", parameters=("invoice",))).gains
 
     assert [(hit.word, hit.field, hit.times) for hit in gain.hits] == [("invoice", "parameters", 1)]
 
 
-WORDS = ("order", "orders", "ordering", "note", "id", "identity", "delete", "add", "list", "bulk")
+WORDS = ("bill", "invoice", "order", "orders", "ordering", "note", "id", "identity", "delete", "add", "list", "bulk")
 _texts = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
 _documents = st.lists(
     st.builds(
@@ -150,7 +177,7 @@ _documents = st.lists(
 @given(documents=_documents, query=_texts.filter(bool))
 def test_the_order_is_that_of_the_explained_scores(documents, query):
     index = index_of(*documents)
-    ranker = fielded(index, Verbs())
+    ranker = fielded(index, Language())
     scores = {document.name: ranker.explain(query, document).total for document in documents}
 
     ranked = rank(query, *documents)

@@ -13,7 +13,7 @@ def test_half_of_the_needs_is_held_out(backend):
     needs = {case.need for case in (*tuning, *held_out)}
     searches = {case.search for case in (*tuning, *held_out)}
 
-    assert len(tuning) == len(held_out) >= 21
+    assert len(tuning) == len(held_out) >= 15
     assert len(needs) == len(searches) == len(tuning) + len(held_out)
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sezzlee_mcp.catalog.tools import SearchDocument
-from sezzlee_mcp.search import Audience, Found, Index, Suggestions, Verbs, corrected_query, narrow, suggest, weigh
+from sezzlee_mcp.search import Audience, Found, Index, Language, Suggestions, corrected_query, narrow, suggest, weigh
 from sezzlee_mcp.search.bm25 import contract
 from sezzlee_mcp.search.fielded import fielded
 from sezzlee_mcp.search.spelling import NEAR_AT_MOST, WORDS_AT_MOST
@@ -27,7 +27,7 @@ def index_of(*documents):
 
 def corrected(query, *documents, certain=None):
     index = index_of(*documents)
-    return fielded(index, Verbs()).order(query, index.documents.keys() if certain is None else certain).corrected
+    return fielded(index, Language()).order(query, index.documents.keys() if certain is None else certain).corrected
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,52 @@ def test_the_word_that_most_tools_have_is_meant_and_then_the_first():
     assert corrected("caxton", *documents, certain={"a", "d"}) == {"caxton": "carton"}
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("nappy", {"nappy": "diaper"}),
+        ("Nappies", {}),  # no form of a group's word
+        ("labels", {"labels": "tag"}),
+        ("screenshot", {"screenshot": "image"}),  # more tools have it than "picture"
+        ("bill", {}),  # too short to be corrected; it finds the invoice all the same
+        ("weakness", {"weakness": "cve"}),
+    ],
+)
+def test_a_word_that_occurs_nowhere_may_have_a_synonym_that_does(query, found):
+    documents = (
+        *(tool("diapers_list"), tool("tags_list"), tool("images_list"), tool("image_upload"), tool("pictures_list")),
+        *(tool("cves_list"), tool("weeknesses_list"), tool("invoices_list")),
+    )
+
+    assert corrected(query, *documents) == found
+
+
+def test_synonyms_are_told_only_where_the_caller_can_read_them():
+    documents = (tool("diapers_list"), tool("tags_list", search_terms=("picture",)))
+
+    assert corrected("nappy", *documents, certain={"tags_list"}) == {}
+    assert corrected("photo", *documents) == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("healthcheck", {"healthcheck": "health check"}),
+        ("healthChecks healthchecks", {"healthchecks": "health check"}),
+        ("healthorders", {}),  # no tool has both
+        ("netbox", {}),  # none is about both
+        ("addressorders", {"addressorders": "address order"}),
+    ],
+)
+def test_a_blank_may_be_missing(query, found):
+    documents = (
+        *(tool("health_check"), tool("health_checks_list"), tool("order_address_list")),
+        tool("net", parameters=("box",)),
+    )
+
+    assert corrected(query, *documents) == found
+
+
 def test_what_was_typed_is_still_searched_for():
     assert corrected_query("show odrers, of Odrer", {"odrers": "order", "Odrer": "order"}) == (
         "show order odrers, of order Odrer"
@@ -75,7 +121,7 @@ def test_what_was_typed_is_still_searched_for():
 
 def test_tools_that_are_hidden_tell_no_word_and_keep_none_from_being_corrected():
     index = index_of(*SHOP, tool("audits_list", "Odrers are audited."))
-    ranker = fielded(index, Verbs())
+    ranker = fielded(index, Language())
     seen = frozenset(document.name for document in SHOP)
 
     assert ranker.order("odrers aduits", seen).corrected == {"odrers": "order"}
@@ -84,7 +130,7 @@ def test_tools_that_are_hidden_tell_no_word_and_keep_none_from_being_corrected()
 
 def test_the_tag_filter_makes_no_word_misspelt():
     index = index_of(tool("orders_list", tags=("sales",)), tool("borders_list", "odrers", tags=("maps",)))
-    ranker, everyone = fielded(index, Verbs()), Audience.of(index, index.documents.keys())
+    ranker, everyone = fielded(index, Language()), Audience.of(index, index.documents.keys())
 
     found = narrow(index, everyone, lambda certain: ranker.order("odrers", certain), tags=["sales"], limit=5)
 
@@ -125,18 +171,21 @@ def test_a_corrected_query_finds_what_was_meant_and_what_was_typed(query):
         ("refund", ()),
         ("receitp", ()),
         ("adresss", ("address",)),
+        ("bill", ("invoice",)),  # a synonym, as short as it is
+        ("orderinvoice", ("order",)),  # no tool has both
+        ("addresshost", ("address", "host")),
     ],
 )
 def test_an_empty_answer_names_words_that_do_occur(query, words):
     index = index_of(*SHOP)
 
-    assert suggest(index, Audience.of(index, index.documents.keys()), query, ()).words == words
+    assert suggest(index, Language(), Audience.of(index, index.documents.keys()), query, ()).words == words
 
 
 def test_suggested_words_are_few():
     index = index_of(*(tool(f"reportable{letter}") for letter in "bcdefghi"))
 
-    found = suggest(index, Audience.of(index, index.documents.keys()), "reporting", ()).words
+    found = suggest(index, Language(), Audience.of(index, index.documents.keys()), "reporting", ()).words
 
     assert found == ("reportableb", "reportablec", "reportabled", "reportablee", "reportablef")
     assert len(found) == NEAR_AT_MOST
@@ -156,13 +205,13 @@ def test_suggested_words_are_few():
 def test_an_empty_answer_says_what_to_try(names, query, tags, message):
     index = index_of(*SHOP)
 
-    assert suggest(index, Audience.of(index, names), query, tags).message.startswith(message)
+    assert suggest(index, Language(), Audience.of(index, names), query, tags).message.startswith(message)
 
 
 def test_an_answer_without_a_vocabulary_sends_nobody_to_it():
     index = index_of(tool("orders_list", tags=("sales",)))
     said = [
-        suggest(index, Audience(names=index.documents.keys(), certain=set(), tags=tags), "x", ["none"])
+        suggest(index, Language(), Audience(names=index.documents.keys(), certain=set(), tags=tags), "x", ["none"])
         for tags in (("sales",), None)
     ]
 
