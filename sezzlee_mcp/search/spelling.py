@@ -78,7 +78,8 @@ def corrected_query(query: str, corrected: Mapping[str, str]) -> str:
 def near_words(query: str, index: Index, certain: Set[str], synonyms: Synonyms) -> tuple[str, ...]:
     """Words of the tools ``certain`` in place of those of ``query`` that none has, at most ``NEAR_AT_MOST``."""
     near: dict[str, None] = {}
-    for word in _unknown(words(compose(query)), index, certain):
+    meaning = (word for word in words(compose(query)) if word.token not in JOINING)
+    for word in _unknown(meaning, index, certain):
         near |= dict.fromkeys(_near(word.token, index, certain, synonyms))
     return tuple(spelled(word) for word in near)[:NEAR_AT_MOST]
 

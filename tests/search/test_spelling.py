@@ -152,6 +152,21 @@ def test_no_more_than_some_words_of_a_query_are_looked_at():
     assert list(corrected(" ".join(typed), tool("invoxice_list"))) == typed[:WORDS_AT_MOST]
 
 
+@pytest.mark.parametrize("words", ["about could would these those their", "display remove update replace fetch search"])
+def test_verbs_and_words_that_join_others_are_none_of_them(words):
+    assert corrected(f"{words} ivnoice", *SHOP) == {"ivnoice": "invoice"}
+
+
+def test_words_that_join_others_are_none_of_those_that_an_empty_answer_is_about():
+    index = index_of(*SHOP)
+
+    everything = Audience.of(index, index.documents.keys())
+
+    found = suggest(index, Language(), everything, "about could would these those oderrs", ())
+
+    assert found.words == ("order",)
+
+
 @given(st.text(alphabet="aderos ÅéIİßς\u0301'-_9", max_size=40))
 def test_a_corrected_query_finds_what_was_meant_and_what_was_typed(query):
     found = corrected(query, *SHOP)
