@@ -14,14 +14,14 @@ from sezzlee_mcp.models import Diagnostic, ToolAlias, ToolContent, ToolUse, Vain
 from sezzlee_mcp.openapi.descriptors import AuthFacts
 from sezzlee_mcp.protocol.traces import OK
 from sezzlee_mcp.search.cards import estimated_tokens
-from sezzlee_mcp.search.descriptions import Described, Fault, faults
+from sezzlee_mcp.search.descriptions import Described, Fault, abbreviations, faults
 from sezzlee_mcp.snapshots import Snapshot
 from sezzlee_mcp.vain_searches import Vain
 
 LEAK = "curation_leaks_name"
 
 _SAID = ("document__description", "document__searchTerms")
-_COLUMNS = ("name", "operation_key", *_SAID, "findings", "card", "auth", "loaded_bytes")
+_COLUMNS = ("name", "operation_key", *_SAID, "is_variant", "findings", "card", "auth", "loaded_bytes")
 
 
 class Uses(NamedTuple):
@@ -36,13 +36,15 @@ class SurveyedTool:
     """
     A published tool as the survey sees it; ``operation`` is the key of its operation.
 
-    ``is_undecided``: its auth facts alone tell of no caller whether he sees it.
+    ``abbreviations`` are those of its route that nothing explains. ``is_undecided``: its auth facts alone tell of no
+    caller whether he sees it.
     """
 
     name: str
     operation: str
     description: str
     faults: tuple[Fault, ...]
+    abbreviations: tuple[str, ...]
     is_deprecated: bool
     is_undecided: bool
     loaded_bytes: int
@@ -62,10 +64,11 @@ def published_tools() -> tuple[SurveyedTool, ...]:
         Described(
             operation=operation,
             text=text,
+            own_name=name if is_variant else "",
             has_terms=bool(terms),
             is_leaking=any(each["code"] == LEAK for each in findings),
         )
-        for _name, operation, text, terms, findings, *_rest in rows
+        for name, operation, text, terms, is_variant, findings, *_rest in rows
     ]
     return tuple(
         SurveyedTool(
@@ -73,12 +76,13 @@ def published_tools() -> tuple[SurveyedTool, ...]:
             operation=operation,
             description=text,
             faults=found,
+            abbreviations=short,
             is_deprecated="deprecated" in card,
             is_undecided=_is_undecided(AuthFacts.from_json(auth)),
             loaded_bytes=loaded_bytes,
         )
-        for (name, operation, text, _terms, _findings, card, auth, loaded_bytes), found in zip(
-            rows, faults(described), strict=True
+        for (name, operation, text, *_rest, card, auth, loaded_bytes), found, short in zip(
+            rows, faults(described), abbreviations(described), strict=True
         )
     )
 

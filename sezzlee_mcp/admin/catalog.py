@@ -104,6 +104,8 @@ class CatalogAdmin(ReadOnlyAdmin):
                 for fault, label in FAULTS.items()
             ],
             "worst": [pages.described(tool) for tool in _worst(tools)],
+            "abbreviations": _abbreviations(pages, tools),
+            "may_edit": pages.may_edit,
             "heavy": [
                 pages.figure(
                     _("over %(number)d tokens") % {"number": number},
@@ -179,7 +181,7 @@ class _Pages:
             model: self._site.get_model_admin(model).has_view_permission(request)
             for model in (Diagnostic, Operation, Revision, ToolAlias, ToolUse, VainWord, Variant)
         }
-        self._may_edit = self._site.get_model_admin(Operation).has_change_permission(request)
+        self.may_edit = self._site.get_model_admin(Operation).has_change_permission(request)
         self._may_end = self._site.get_model_admin(ToolAlias).has_delete_permission(request)
 
     def list_of(self, model: type[Model], **query: Any) -> str:
@@ -196,7 +198,7 @@ class _Pages:
 
     def edit_of_many(self, edit: str) -> str:
         """Where an edit of operations is shown before it is saved; "" for those who may not make one."""
-        return reverse(f"{self._site.name}:sezzlee_mcp_operation_many_{edit}") if self._may_edit else ""
+        return reverse(f"{self._site.name}:sezzlee_mcp_operation_many_{edit}") if self.may_edit else ""
 
     def shows(self, model: type[Model]) -> bool:
         return self._open[model]
@@ -314,6 +316,19 @@ def _worst(tools: Iterable[SurveyedTool]) -> list[SurveyedTool]:
     faulty = [tool for tool in tools if tool.faults]
     faulty.sort(key=lambda tool: (_WORST_FIRST.index(tool.faults[0]), -len(tool.faults), tool.name))
     return faulty[:TOOLS_SHOWN]
+
+
+def _abbreviations(pages: _Pages, tools: Sequence[SurveyedTool]) -> list[dict[str, Any]]:
+    """Those in most routes first; one of their operations stands for all where an action is begun."""
+    by_word: dict[str, list[SurveyedTool]] = {}
+    for tool in tools:
+        for word in tool.abbreviations:
+            by_word.setdefault(word, []).append(tool)
+    found = [
+        {"figure": pages.figure(word, of_word, abbreviation=word), "one": pages.linked(of_word[0])["operation"]}
+        for word, of_word in by_word.items()
+    ]
+    return sorted(found, key=lambda each: (-each["figure"].number, each["figure"].label))[:WORDS_SHOWN]
 
 
 def _uses(pages: _Pages, tools: Sequence[SurveyedTool], used: Mapping[str, Uses]) -> dict[str, Any]:

@@ -23,7 +23,6 @@ FAULTS: Mapping[Fault, Promise] = {
     Fault.UNNAMED: _("does not name its resource"),
     Fault.LEAKING: _("says a hidden or renamed argument"),
     Fault.CLIPPED: _("longer than its card"),
-    Fault.ABBREVIATED: _("leaves an abbreviation of its route unexplained"),
 }
 ADVICE: Mapping[Fault, Promise] = {
     Fault.MISSING: _("Write one: say what it does, to what, and when to use it."),
@@ -34,7 +33,6 @@ ADVICE: Mapping[Fault, Promise] = {
     Fault.UNNAMED: _("Say what the things are called that it is about; an agent searches for them."),
     Fault.LEAKING: _("Say the name that agents know, or nothing of it."),
     Fault.CLIPPED: _("Say first what agents choose by; search shows 160 characters."),
-    Fault.ABBREVIATED: _("Spell it out in the description or in a search term."),
 }
 HEAVY_TOKENS = (1_000, 4_000, 16_000)
 
@@ -111,6 +109,18 @@ class DescriptionFilter(SurveyFilter):
 
     def holds(self, request: HttpRequest, tool: survey.SurveyedTool, value: str) -> bool:
         return value in tool.faults
+
+
+class AbbreviationFilter(SurveyFilter):
+    title = _("unexplained abbreviation")
+    parameter_name = "abbreviation"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Lookups:
+        tools = _once(request, survey.published_tools)
+        return [(word, word) for word in sorted({word for tool in tools for word in tool.abbreviations})]
+
+    def holds(self, request: HttpRequest, tool: survey.SurveyedTool, value: str) -> bool:
+        return value in tool.abbreviations
 
 
 class TokensFilter(SurveyFilter):

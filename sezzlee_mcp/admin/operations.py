@@ -83,6 +83,7 @@ class OperationAdmin(PublishingAdmin):
         filters.DiagnosticsFilter,
         filters.AbsentFilter,
         filters.DescriptionFilter,
+        filters.AbbreviationFilter,
         filters.TokensFilter,
         filters.MarkFilter,
         filters.CallsFilter,

@@ -10,6 +10,7 @@ from functools import cached_property
 from sezzlee_mcp.folding import fold
 from sezzlee_mcp.search.cards import CARD_DESCRIPTION_CHARS
 from sezzlee_mcp.search.tokens import tokenize
+from sezzlee_mcp.search.verbs import Verbs
 
 SHORTEST_CHARS = 20  # "List all open orders"; below that little but the name is said again
 
@@ -32,6 +33,9 @@ _KNOWN = frozenset(
 )
 
 
+_VERBS = Verbs()  # what a tool does says nothing of what it is about
+
+
 class Fault(StrEnum):
     """The worst first."""
 
@@ -43,7 +47,6 @@ class Fault(StrEnum):
     UNNAMED = "unnamed"  # it does not say what its resource is called
     LEAKING = "leaking"  # it says a name that curation took away
     CLIPPED = "clipped"  # its card ends in the middle of it
-    ABBREVIATED = "abbreviated"  # its route has an abbreviation that no text and no search term explains
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +54,13 @@ class Described:
     """
     A tool's description, and the key of its operation: method and route.
 
-    ``has_terms`` says that it is found by search terms too; ``is_leaking`` is what the compile found of it
-    (``curation_leaks_name``).
+    ``own_name`` is that of a variant, which was chosen for it and says what it is about beside the route. ``has_terms``
+    says that it is found by search terms too; ``is_leaking`` is what the compile found of it (``curation_leaks_name``).
     """
 
     operation: str
     text: str
+    own_name: str = ""
     has_terms: bool = False
     is_leaking: bool = False
 
@@ -97,6 +101,18 @@ def faults(tools: Iterable[Described]) -> list[tuple[Fault, ...]]:
     return [_faults(tool, catalog) for tool in tools]
 
 
+def abbreviations(tools: Iterable[Described]) -> list[tuple[str, ...]]:
+    """
+    The abbreviations in the route of each tool, in the order of ``tools``, that nothing explains.
+
+    They are no faults of a description: whatever stands behind one in the routes has them all, and one search term
+    given to all of those explains it.
+    """
+    tools = tuple(tools)
+    catalog = _Catalog(tools)
+    return [() if tool.is_missing else catalog.unexplained(tool) for tool in tools]
+
+
 class _Catalog:
     """What the descriptions of a catalog say together."""
 
@@ -120,10 +136,11 @@ class _Catalog:
         return self._times[tool.folded] > self._times_of_resource[tool.resource, tool.folded]
 
     def names_its_resource(self, tool: Described) -> bool:
-        """Whether the description has a word of what the route is about; known words are about nothing."""
+        """Whether the description has a word of what the tool is about; known words are about nothing."""
         words = [word for segment in self._naming(tool) for word in tokenize(segment)]
+        own = [word for word in tokenize(tool.own_name) if word not in _KNOWN and word not in _VERBS]
         letters = "".join(filter(str.isalnum, tool.folded))  # "rack types" is what "/racktypes/" is about
-        return _KNOWN.issuperset(words) or any(_stem(word) in letters for word in words)
+        return _KNOWN.issuperset(words) or any(_stem(word) in letters for word in [*words, *own])
 
     def _naming(self, tool: Described) -> Iterator[str]:
         """
@@ -140,9 +157,10 @@ class _Catalog:
         if is_of_another:
             yield tool.segments[fixed[0]]
 
-    def leaves_unexplained(self, tool: Described) -> bool:
-        """Whether the route has an abbreviation that the description does not say, and no search term may explain."""
-        return not tool.has_terms and any(map(self._is_abbreviation, tool.route_words - tool.words - _KNOWN))
+    def unexplained(self, tool: Described) -> tuple[str, ...]:
+        """The abbreviations of the route that the description does not say, and no search term may explain."""
+        unsaid = () if tool.has_terms else sorted(tool.route_words - tool.words - _KNOWN)
+        return tuple(filter(self._is_abbreviation, unsaid))
 
     def _is_abbreviation(self, word: str) -> bool:
         """Short, and without a vowel, or said by no description where some would say it if it were a word."""
@@ -163,7 +181,6 @@ def _faults(tool: Described, catalog: _Catalog) -> tuple[Fault, ...]:
         Fault.UNNAMED: not catalog.names_its_resource(tool),
         Fault.LEAKING: tool.is_leaking,
         Fault.CLIPPED: len(tool.text) > CARD_DESCRIPTION_CHARS,
-        Fault.ABBREVIATED: catalog.leaves_unexplained(tool),
     }
     return tuple(fault for fault, applies in found.items() if applies)
 

@@ -150,6 +150,50 @@ def test_the_worst_descriptions_come_first_with_their_reasons(client: Client) ->
     ]
 
 
+def abbreviate(*names: str) -> None:
+    """Routes behind /dci/, the first behind /crm/ too, and nobody says what these are."""
+    paths = [("dci", "east", name) for name in names] + [("crm", "west", names[0])]
+    routes = {
+        f"/{short}/{name}/": {"get": documented(f"{short}_{name}", f"Lists all {name} of the {wing} wing.")}
+        for short, wing, name in paths
+    }
+    sync({**DOCUMENT, "paths": {**DOCUMENT["paths"], **routes}})
+
+
+def test_an_abbreviation_is_said_once_with_the_operations_that_it_concerns(client: Client) -> None:
+    abbreviate("rooms", "doors", "lamps")
+    assert [(each["figure"].label, each["figure"].number) for each in survey(client)["abbreviations"]] == [
+        ("dci", 3),
+        ("crm", 1),
+    ]
+    lists = [client.get(each["figure"].url).context["cl"] for each in survey(client)["abbreviations"]]
+    assert [shown.result_count for shown in lists] == [3, 1]
+    assert not [each for each in survey(client)["worst"] if "dci" in each["tool"].name]
+
+
+def test_an_abbreviation_is_explained_in_one_place(client: Client) -> None:
+    abbreviate("rooms", "doors", "lamps")
+    first = survey(client)["abbreviations"][0]
+    begun = {"action": "set_terms", "select_across": "1", "_selected_action": first["one"]}
+    form = client.post(first["figure"].url, begun).context["form"]
+    typed = {"operations": form["operations"].value(), "mode": "add", "words": "data centre"}
+    seen = client.post(page("operation", "many_terms"), {**typed, "_preview": "yes"}).context["form"].digest
+
+    client.post(page("operation", "many_terms"), {**typed, "seen": seen})
+
+    explained = Operation.objects.filter(search_terms=["data centre"]).values_list("route", flat=True)
+    assert sorted(explained) == ["/dci/doors/", "/dci/lamps/", "/dci/rooms/"]
+    assert [each["figure"].label for each in survey(client)["abbreviations"]] == ["crm"]
+    assert "Set a search term of all operations with crm" in client.get(page("catalog", "changelist")).content.decode()
+
+
+def test_who_may_not_edit_reads_of_abbreviations(client: Client) -> None:
+    abbreviate("rooms")
+    client.force_login(StaffFactory(permissions=["view_catalog", "view_operation"]))
+    shown = client.get(page("catalog", "changelist")).content.decode()
+    assert ("Abbreviations that nothing explains" in shown, "Set a search term" in shown) == (True, False)
+
+
 def test_a_mended_description_leads_to_the_others_of_its_fault(client: Client) -> None:
     (url,) = (each["url"] for each in survey(client)["worst"] if each["tool"].name == "books_update")
     saved = save(client, url, description="Replaces a book by another one.")

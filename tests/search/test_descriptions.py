@@ -2,7 +2,7 @@
 
 import pytest
 
-from sezzlee_mcp.search.descriptions import Described, Fault, faults
+from sezzlee_mcp.search.descriptions import Described, Fault, abbreviations, faults
 
 FINE = "Lists the orders of a shop that are still open."
 
@@ -109,21 +109,40 @@ def test_text_says_what_its_resource_is_called(operation, text, is_fault):
 
 
 @pytest.mark.parametrize(
-    ("operation", "text", "is_fault"),
+    ("name", "text", "is_fault"),
     [
-        ("GET /dci/sites/", "All sites that there are.", True),
-        ("GET /dci/sites/", "All sites of the DCI module.", False),
-        ("GET /crm/sites/", "All sites that there are.", True),  # another text says CRM, and nobody spells it out
-        ("GET /dcim/sites/", "All sites that there are.", True),  # which so many texts would say if it were a word
-        ("GET /shop/sites/", "All sites that there are.", False),
-        ("GET /inn/sites/", "All sites that there are.", False),  # which another text says
-        ("GET /api/sites/pdf/", "All sites that there are, on paper.", False),
-        ("GET /infrastructure/sites/", "All sites that there are.", False),
+        ("products_sold_out", "Lists products that are sold out.", False),
+        ("sold_out", "Lists whatever is sold out.", False),
+        ("list_running", "Lists whatever there is.", True),
+        ("get_all", "Gets all that there is, at once.", True),
+        ("", "Lists products that are sold out.", True),
     ],
 )
-def test_abbreviation_is_a_short_word_that_no_text_says(operation, text, is_fault):
+def test_the_name_of_a_variant_says_what_it_is_about_beside_the_route(name, text, is_fault):
+    tool = Described(operation="GET /reports/stock/", text=text, own_name=name)
+    assert (Fault.UNNAMED in faults([tool])[0]) is is_fault
+
+
+@pytest.mark.parametrize(
+    ("operation", "text", "found"),
+    [
+        ("GET /dci/sites/", "All sites that there are.", ("dci",)),
+        ("GET /dci/sites/", "All sites of the DCI module.", ()),
+        ("GET /crm/sites/", "All sites that there are.", ("crm",)),  # another text says CRM, and nobody spells it out
+        ("GET /dcim/sites/", "All sites that there are.", ("dcim",)),  # many texts would say it if it were a word
+        ("GET /dci/sites/{id}/crm/", "All sites that there are.", ("crm", "dci")),
+        ("GET /shop/sites/", "All sites that there are.", ()),
+        ("GET /inn/sites/", "All sites that there are.", ()),  # which another text says
+        ("GET /api/sites/pdf/", "All sites that there are, on paper.", ()),
+        ("GET /infrastructure/sites/", "All sites that there are.", ()),
+        ("GET /dci/sites/", "", ()),  # a description is missing first
+    ],
+)
+def test_abbreviation_is_a_short_word_that_no_text_says(operation, text, found):
     others = [Described(operation="GET /towns/", text="Each inn of the CRM, by name.")]
     others += [Described(operation=f"GET /dcim/{number}/", text="Something else.") for number in range(10)]
-    assert (Fault.ABBREVIATED in faults([Described(operation=operation, text=text), *others])[0]) is is_fault
-    with_terms = Described(operation=operation, text=text, has_terms=True)
-    assert Fault.ABBREVIATED not in faults([with_terms, *others])[0]
+    tool = Described(operation=operation, text=text)
+
+    assert abbreviations([tool, *others]) == [found, (), *[("dcim",)] * 10]
+    assert faults([tool])[0] == ((Fault.MISSING,) if not text else ())
+    assert abbreviations([Described(operation=operation, text=text, has_terms=True), *others])[0] == ()
