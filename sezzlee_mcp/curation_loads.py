@@ -1,6 +1,7 @@
 """The entries of a file -> rows -> a publish, in one transaction, with a report of what changed (curation.md)."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -128,7 +129,7 @@ class _Loading:
         self._sections = sections
         self._skip_unknown = skip_unknown
         self._problems: list[str] = []
-        self._written: dict[str, list[Any]] = {"added": [], "changed": [], "removed": []}
+        self._written: list[tuple[str, Any, tuple[str, ...]]] = []
         self._before = stored_operations()
         self._edited: list[str] = []
 
@@ -150,11 +151,15 @@ class _Loading:
         return draft
 
     def record(self, actor: Any, note: str) -> None:
-        """Leave each row that was written in the admin's history."""
+        """Leave each row that was written in the admin's history, with its members that differ."""
         from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry  # a host may do without the app
 
-        for kind, flag in (("added", ADDITION), ("changed", CHANGE), ("removed", DELETION)):
-            LogEntry.objects.log_actions(actor.pk, self._written[kind], flag, note)
+        flags = {"added": ADDITION, "changed": CHANGE, "removed": DELETION}
+        rows: defaultdict[tuple[int, str], list[Any]] = defaultdict(list)
+        for kind, row, members in self._written:
+            rows[flags[kind], ": ".join(filter(None, (", ".join(members), note)))].append(row)
+        for (flag, message), alike in rows.items():
+            LogEntry.objects.log_actions(actor.pk, alike, flag, message)
 
     def _caused(self, draft: Draft, lost: list[Diagnostic]) -> list[Diagnostic]:
         """
@@ -215,7 +220,7 @@ class _Loading:
 
     def _note(self, section: Section, kind: str, row: Any, members: tuple[str, ...] = ()) -> None:
         self.changes.append(EntryChange(section=section.name, entry=str(row), kind=kind, members=members))
-        self._written[kind].append(row)
+        self._written.append((kind, row, members))
 
     def _existing(self, at: str, keys: Iterable[str]) -> Iterator[str]:
         """The keys that are operations here; any other is a problem, or said and skipped."""
@@ -246,7 +251,7 @@ class _Loading:
             kind = "changed" if was and becomes else "added" if becomes else "removed"
             members = differing if kind == "changed" else ()
             self.changes.append(EntryChange(section="operations", entry=key, kind=kind, members=members))
-            self._written["changed"].append(said.row)
+            self._written.append(("changed", said.row, differing))
             self._edited.append(key)
             changed.append(said)
         if not self._problems:

@@ -3,7 +3,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
-from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -29,10 +28,6 @@ else:
 FILE_LIMIT_BYTES = 1_000_000
 GENERATIONS_SHOWN = 50  # to compare with; the command takes any that is kept
 NOTE_CHARS = 40  # of a generation's note, beside its number
-
-# What the history says of a case that came with a file, translated where it is shown.
-_ADDED: list[dict[str, Any]] = [{"added": {}}]
-_CHANGED: list[dict[str, Any]] = [{"changed": {"fields": ["Need", "Expected"]}}]
 
 
 class SearchCaseForm(CaseModelForm):
@@ -176,8 +171,11 @@ class SearchCaseAdmin(StaffAdmin):
             return rendered(self, request, "searchcase/load.html", {"title": _("Load search cases"), "form": form})
         with transaction.atomic():
             new, changed = SearchCase.objects.keep(form.cleaned_data["file"])
-            for rows, flag, said in ((new, ADDITION, _ADDED), (changed, CHANGE, _CHANGED)):
-                LogEntry.objects.log_actions(request.user.pk, rows, flag, said)  # type: ignore[arg-type]
+            for row in new:
+                self.log_addition(request, row, [{"added": {}}])
+            for row, fields in changed:
+                # The history translates the names of fields where it shows them.
+                self.log_change(request, row, [{"changed": {"fields": [name.capitalize() for name in fields]}}])
         counts = {"new": len(new), "changed": len(changed)}
         self.message_user(request, _("Search cases loaded: %(new)d new, %(changed)d changed.") % counts)
         return HttpResponseRedirect(reverse(f"{self.admin_site.name}:sezzlee_mcp_searchcase_changelist"))

@@ -9,24 +9,31 @@ from sezzlee_mcp.search.cases import NEED_CHARS, QUERY_CHARS, USER_CHARS, Case
 
 AS_USER = "sezzlee_mcp.search_as_user"
 
+_TOLD = ("need", "expected")  # what is said of a search; the rest is which search it is
+
 
 class SearchCaseQuerySet(models.QuerySet["SearchCase"]):
     def cases(self) -> tuple[Case, ...]:
         return tuple(row.to_case() for row in self)
 
-    def keep(self, cases: Iterable[Case]) -> tuple[list["SearchCase"], list["SearchCase"]]:
-        """Make each of the cases a row, or the row of the same search that case; the rows that are new, and changed."""
+    def keep(self, cases: Iterable[Case]) -> tuple[list["SearchCase"], list[tuple["SearchCase", tuple[str, ...]]]]:
+        """
+        Make each of the cases a row, or the row of the same search that case.
+
+        The rows that are new, and those that are changed, each with the names of the fields that are.
+        """
         with transaction.atomic():
             known = {row.to_case().search: row for row in self.all()}
             new, changed = [], []
             for case in cases:
+                said = SearchCase.of(case)
                 row = known.get(case.search)
                 if row is None:
-                    new.append(SearchCase.of(case))
-                elif row.to_case() != case:
-                    row.need, row.expected = case.need, list(case.expected)
-                    changed.append(row)
-            for row in (*new, *changed):
+                    new.append(said)
+                elif fields := tuple(name for name in _TOLD if getattr(row, name) != getattr(said, name)):
+                    row.need, row.expected = said.need, said.expected
+                    changed.append((row, fields))
+            for row in (*new, *(row for row, _fields in changed)):
                 row.save()
         return new, changed
 

@@ -208,7 +208,7 @@ def test_a_file_changes_the_case_of_the_same_search_and_no_other(client: Client)
     ]
     assert sorted(entry.get_change_message() for entry in LogEntry.objects.all()) == [
         "Added.",
-        "Changed Need and Expected.",
+        "Changed Need.",
     ]
 
 

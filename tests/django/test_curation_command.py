@@ -274,19 +274,19 @@ def test_a_load_is_published_once_and_stands_in_the_history(tmp_path: Path) -> N
 
     revision = Revision.objects.latest()
     assert (revision.generation, revision.source, revision.actor, revision.note) == (2, "command", ada, "As reviewed.")
-    logged = LogEntry.objects.filter(user=ada, change_message="As reviewed.")
-    assert sorted(logged.values_list("content_type__model", "object_repr", "action_flag")) == [
-        ("argumentrule", "*__in · **", 1),
-        ("argumentrule", "c* · /figs/", 1),
-        ("argumentrule", "query colour · **", 1),
-        ("operation", APPLES, 2),
-        ("operation", PEARS, 2),
-        ("selectionrule", "exclude * **", 1),
-        ("selectionrule", "include GET /pears/", 1),
-        ("tag", "Fruit", 1),
-        ("tag", "Old", 3),
-        ("tag", "Été", 1),
-        ("visibilitypolicy", "Fruiterers", 1),
+    logged = LogEntry.objects.values_list("user", "content_type__model", "object_repr", "action_flag", "change_message")
+    assert sorted(logged) == [
+        (ada.pk, "argumentrule", "*__in · **", 1, "As reviewed."),
+        (ada.pk, "argumentrule", "c* · /figs/", 1, "As reviewed."),
+        (ada.pk, "argumentrule", "query colour · **", 1, "As reviewed."),
+        (ada.pk, "operation", APPLES, 2, f"{', '.join(sorted(FULL['operations'][APPLES]))}: As reviewed."),
+        (ada.pk, "operation", PEARS, 2, "name, searchTerms, tags: As reviewed."),
+        (ada.pk, "selectionrule", "exclude * **", 1, "As reviewed."),
+        (ada.pk, "selectionrule", "include GET /pears/", 1, "As reviewed."),
+        (ada.pk, "tag", "Fruit", 1, "As reviewed."),
+        (ada.pk, "tag", "Old", 3, "As reviewed."),
+        (ada.pk, "tag", "Été", 1, "As reviewed."),
+        (ada.pk, "visibilitypolicy", "Fruiterers", 1, "As reviewed."),
     ]
 
 
