@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from sezzlee_mcp import holds
 from sezzlee_mcp.admin import previews, versions, waiting
-from sezzlee_mcp.admin.forms import PREVIEW
+from sezzlee_mcp.admin.forms import FORM_FIELDS, PREVIEW
 from sezzlee_mcp.admin.previews import Pair
 from sezzlee_mcp.admin.versions import SEEN
 from sezzlee_mcp.admin.waiting import Waiting
@@ -38,6 +38,8 @@ NOTE_CHARS = 500
 
 class StaffAdmin(ModelAdmin):
     """What all pages have in common."""
+
+    formfield_overrides = FORM_FIELDS
 
     class Media:
         css = {"all": ["sezzlee_mcp/admin.css"]}

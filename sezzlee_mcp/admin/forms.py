@@ -1,10 +1,12 @@
 """Forms that compile before they save: what an edit would lose is refused beside its field (publishing.md)."""
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db import models
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
@@ -19,9 +21,9 @@ from sezzlee_mcp.models.policies import METHODS
 from sezzlee_mcp.publishing import Draft, Inputs, draft_with, new_losses, read_inputs
 
 if TYPE_CHECKING:
-    PublishingModelForm = forms.ModelForm[Any]
+    ModelForm = forms.ModelForm[Any]
 else:
-    PublishingModelForm = forms.ModelForm
+    ModelForm = forms.ModelForm
 
 PREVIEW = "_preview"  # the name of the button
 
@@ -42,16 +44,18 @@ class LinesField(forms.CharField):
         return bool((initial or []) != self.to_python(data))
 
 
-class DescribingForm(PublishingModelForm):
-    """A form of what has a description for agents."""
+class MultilineField(forms.CharField):
+    """A text without the carriage returns that a browser sends: agents should not read them, and they are no change."""
 
-    def clean_description(self) -> str:
-        """Without the carriage returns that a browser sends, and that agents should not read."""
-        description: str = self.cleaned_data["description"]
-        return description.replace("\r\n", "\n")
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        return text.replace("\r\n", "\n") if text else text
 
 
-class HidingForm(DescribingForm):
+FORM_FIELDS: Mapping[Any, Mapping[str, Any]] = {models.TextField: {"form_class": MultilineField}}
+
+
+class HidingForm(ModelForm):
     """A form of what describes arguments or hides them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -69,7 +73,7 @@ def check_constant(form: forms.BaseForm, is_sent: bool) -> None:
         form.add_error("constant", ValidationError(_("Nothing is hidden that would send a constant."), code="unused"))
 
 
-class PublishingForm(PublishingModelForm):
+class PublishingForm(ModelForm):
     """
     A form that is compiled before it is saved.
 
@@ -135,7 +139,7 @@ class CuratingForm(PublishingForm):
         return tuple(row.to_record() for row in refusals.kept_rows(self, ArgumentCuration))
 
 
-class OperationForm(DescribingForm, CuratingForm):
+class OperationForm(CuratingForm):
     search_terms = LinesField(label=_("Search terms"), required=False)
     note = forms.CharField(
         label=_("Note"),
@@ -184,6 +188,11 @@ class OperationForm(DescribingForm, CuratingForm):
                 self.fields[name].disabled = True
                 reason = _("Sealed by the code or the settings, so it cannot be changed here.")
                 self.fields[name].help_text = format_html("{}<div>{}</div>", self.fields[name].help_text, reason)
+
+    @property
+    def changed_data(self) -> list[str]:
+        """Without the note, which is the revision's."""
+        return [name for name in super().changed_data if name != "note"]
 
     @property
     def edited_key(self) -> str:

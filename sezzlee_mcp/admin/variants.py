@@ -18,7 +18,15 @@ from django.utils.translation import gettext_lazy
 
 from sezzlee_mcp.admin import argument_tables, origins, panels, previews
 from sezzlee_mcp.admin.bases import PublishingAdmin
-from sezzlee_mcp.admin.forms import PREVIEW, CuratingForm, DescribingForm, HidingForm, LinesField, check_constant
+from sezzlee_mcp.admin.forms import (
+    FORM_FIELDS,
+    PREVIEW,
+    CuratingForm,
+    HidingForm,
+    LinesField,
+    ModelForm,
+    check_constant,
+)
 from sezzlee_mcp.admin.previews import Pair
 from sezzlee_mcp.catalog.curation import OperationCuration
 from sezzlee_mcp.catalog.seals import sealed_arguments
@@ -75,7 +83,7 @@ class ArgumentForm(HidingForm):
         return cleaned
 
 
-class MemberForm(DescribingForm):
+class MemberForm(ModelForm):
     """A variant inside its operation's page."""
 
     class Meta:
@@ -90,7 +98,7 @@ class MemberForm(DescribingForm):
         }
 
 
-class VariantForm(DescribingForm, CuratingForm):
+class VariantForm(CuratingForm):
     class Meta:
         model = Variant
         fields = (*MemberForm.Meta.fields, "body", "body_required", *HINTS)
@@ -163,6 +171,7 @@ class CurationInline(StackedInline):
     """Rows that whoever may change an operation may write: they are what staff say of it."""
 
     formset = CurationFormSet
+    formfield_overrides = FORM_FIELDS
     extra = 0
     seal = ""  # what a seal on the rows is called
 
