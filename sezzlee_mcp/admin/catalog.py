@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
@@ -150,11 +151,13 @@ class CatalogAdmin(ReadOnlyAdmin):
         return response
 
     def _start(self, request: HttpRequest, *, force: bool) -> None:
-        if not requested_sync.start(request.user, force=force, publishes=waiting.publishes(request)):
-            self.message_user(request, _("A sync runs already, so none was started."), messages.WARNING)
-            return
-        catalog, _is_new = Catalog.objects.get_or_create(pk=Catalog.ONLY)
-        self.log_change(request, catalog, _("Started a sync."))
+        with transaction.atomic():  # the sync begins once it is in the history, so that what it publishes comes after
+            if not requested_sync.start(request.user, force=force, publishes=waiting.publishes(request)):
+                self.message_user(request, _("A sync runs already, so none was started."), messages.WARNING)
+                return
+            catalog, _is_new = Catalog.objects.get_or_create(pk=Catalog.ONLY)
+            forced = _("Started a sync, also when more than half of the tools would go.")
+            self.log_change(request, catalog, forced if force else _("Started a sync."))
 
     def _generations(self, pages: "_Pages") -> list[dict[str, Any]]:
         """The last ones; what each changed is counted in its row, so no content is read."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.functional import Promise
@@ -235,6 +235,10 @@ class TagsForm(WordsForm):
         choices[row.key] = replace(row.to_curation(), tags=tags)
         yield Edit(row=row, value=tags, before=origins.written(fields.tags.value), after=origins.written(tags))
 
+    def save(self, user: Any) -> None:
+        super().save(user)
+        LogEntry.objects.log_actions(user.pk, self._added, ADDITION, [{"added": {}}])
+
     def _as_rows(self, tags: tuple[str, ...]) -> tuple[str, ...]:
         """The tags as their rows will spell and order them."""
         return tuple(self._spellings.get(folded, tag) for folded, tag in sorted((fold(tag), tag) for tag in tags))
@@ -243,7 +247,8 @@ class TagsForm(WordsForm):
         names = {fold(name): name for edit in self.edits for name in edit.value}
         known = Tag.objects.in_bulk(names, field_name="folded")
         new = [Tag(name=name, folded=folded) for folded, name in names.items() if folded not in known]
-        known |= {tag.folded: tag for tag in Tag.objects.bulk_create(new)}
+        self._added = Tag.objects.bulk_create(new)
+        known |= {tag.folded: tag for tag in self._added}
         carries = Operation.tags.through
         carries.objects.filter(operation__in=[edit.row.pk for edit in self.edits]).delete()
         carries.objects.bulk_create(

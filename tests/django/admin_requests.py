@@ -136,7 +136,7 @@ def _confirmed(client: Client, url: str) -> dict[str, Any]:
     return {"seen": client.get(url).context["form"]["seen"].value(), "note": NOTE}
 
 
-def _seen(action: str, **words: Any) -> Callable[[Client, str], dict[str, Any]]:
+def seen(action: str, **words: Any) -> Callable[[Client, str], dict[str, Any]]:
     """What is sent to save what an edit of apples and pears shows."""
 
     def shown(client: Client, url: str) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _seen(action: str, **words: Any) -> Callable[[Client, str], dict[str, Any]]:
 
 def _many_page(action: str, *changed: str, field: str, given: Callable[[], Any] = lambda: None, **words: Any) -> Page:
     recorded = tuple(f"changed {row}: Changed {field}." for row in changed)
-    work = Work(given=given, typed=_seen(action, **words), recorded=recorded)
+    work = Work(given=given, typed=seen(action, **words), recorded=recorded)
     return Page(opens="change_operation", posts="change_operation", leads_away=True, work=work)
 
 

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from sezzlee_mcp.admin import waiting
 from sezzlee_mcp.models import Operation, RequestedSync, Revision
 from sezzlee_mcp.requested_sync import THREAD
 from sezzlee_mcp.sync import sync
@@ -67,6 +68,7 @@ def test_a_sync_publishes_in_the_name_of_whoever_asked(client: Client) -> None:
     assert "Generation 1: 1 tool added." in text(client)
     logged = LogEntry.objects.get(content_type__model="catalog")
     assert (str(logged.user), logged.get_change_message()) == ("ada", "Started a sync.")
+    assert list(waiting.saves()) == []  # it was in the history before it published
 
 
 def test_a_second_sync_is_told_that_one_runs(client: Client) -> None:
