@@ -5,9 +5,8 @@ SezzleeError
 ├── CallError        an agent: becomes an envelope with isError (results.md)
 ├── ProtocolError    an MCP client: becomes a JSON-RPC error (protocol.md, "Error codes")
 ├── PublishRefused   staff: an edit or a sync that would lose something (publishing.md)
-├── ContractUnreadable   staff: a file that no sezzlee_contract export wrote
+├── FileUnreadable   staff: a file that is not what a command has to read
 └── CurationRefused  staff: a file of curation that cannot be loaded
-    └── CurationUnreadable   one that is none
 """
 
 from collections.abc import Iterable, Mapping
@@ -99,12 +98,12 @@ class PublishRefused(SezzleeError):
         self.diagnostics = diagnostics
 
 
-class ContractUnreadable(SezzleeError):
-    """A file that cannot be compared with a catalog; the message says what stands in it instead."""
+class FileUnreadable(SezzleeError):
+    """A file that no export wrote; each of ``problems`` is a sentence that says what stands in it instead."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
 
 
 class CurationRefused(SezzleeError):
@@ -117,7 +116,3 @@ class CurationRefused(SezzleeError):
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(self.problems))
-
-
-class CurationUnreadable(CurationRefused):
-    """One that could hold nowhere: it is no such file."""

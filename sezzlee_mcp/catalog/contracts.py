@@ -3,14 +3,15 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
-from sezzlee_mcp.canonical import canonical_json, pointer, stable
+from sezzlee_mcp.canonical import pointer, stable
 from sezzlee_mcp.catalog.changes import Change, Shapes, changes_between
-from sezzlee_mcp.errors import ContractUnreadable
+from sezzlee_mcp.errors import FileUnreadable
+from sezzlee_mcp.json_files import read_exported
 from sezzlee_mcp.openapi.keywords import ONE_SCHEMA, SCHEMA_LISTS, SCHEMA_MAPS, TYPES, VALUES, is_pattern
 
-FORMAT = "sezzlee_contract"  # the member that names the version of the file
+COMMAND = "sezzlee_contract"  # and the member that holds the version of its file
 VERSION = 1
 
 
@@ -34,40 +35,22 @@ class Contract:
             name: stable({member: value for member, value in shape.items() if member not in ("name", "version")})
             for name, shape in sorted(self.tools.items())
         }
-        return json.dumps({FORMAT: VERSION, "tools": tools}, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps({COMMAND: VERSION, "tools": tools}, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
-    def from_text(cls, text: str) -> Self:
-        """ContractUnreadable for anything that ``to_text`` of this version cannot have written."""
-        try:
-            document = json.loads(text, parse_constant=_refuse_constant)
-            canonical_json(document)  # half a surrogate pair is a text of JSON and no Unicode
-            return cls(tools=_read_tools(document))
-        except ValueError as error:
-            raise ContractUnreadable(f"It is no JSON: {error}.") from None
-        except RecursionError:
-            raise ContractUnreadable("It is nested too deeply to be read.") from None
+    def from_text(cls, text: str | bytes) -> Self:
+        """FileUnreadable for anything that ``to_text`` of this version cannot have written."""
+        return cls(tools=_read_tools(read_exported(text, command=COMMAND, version=VERSION)))
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _read_tools(document: Any) -> Shapes:
-    if not isinstance(document, dict) or FORMAT not in document:
-        raise ContractUnreadable(f"It has no member {FORMAT}. Write one with sezzlee_contract export.")
-    if document[FORMAT] != VERSION:
-        raise ContractUnreadable(
-            f"It is of version {json.dumps(document[FORMAT])}, and this release reads version {VERSION}. "
-            "Write it anew with sezzlee_contract export."
-        )
+def _read_tools(document: Mapping[str, Any]) -> Shapes:
     tools = document.get("tools")
     if not isinstance(tools, dict):
-        raise ContractUnreadable("Its member tools is not an object.")
+        raise FileUnreadable(["Its member tools is not an object."])
     for name, shape in tools.items():
         fault = next(_shape_faults(shape, pointer("tools", name)), None)
         if fault is not None:
-            raise ContractUnreadable(f"What stands at {fault} is not what an export writes there.")
+            raise FileUnreadable([f"What stands at {fault} is not what an export writes there."])
     return tools
 
 

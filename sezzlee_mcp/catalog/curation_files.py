@@ -3,15 +3,16 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any
 
 from sezzlee_mcp.canonical import canonical_json, holds_nul, pointer
 from sezzlee_mcp.catalog.curation import FillKind
 from sezzlee_mcp.catalog.markers import HINTS
-from sezzlee_mcp.errors import CurationUnreadable
+from sezzlee_mcp.errors import FileUnreadable
+from sezzlee_mcp.json_files import read_exported
 from sezzlee_mcp.openapi.findings import kind
 
-FORMAT = "sezzlee_curation"  # the member that names the version of the file
+COMMAND = "sezzlee_curation"  # and the member that holds the version of its file
 VERSION = 1
 FLOAT_LIMIT = 1e300  # what is larger is no deadline, and no float
 ROOT = "/"  # the place of what is wrong with the file as a whole
@@ -22,27 +23,16 @@ Check = Callable[[str, Any], Iterator[str]]  # where a value stands and the valu
 
 def write_curation(sections: Mapping[str, Any]) -> str:
     """The file that holds these sections: one value a line, equal sections equal byte for byte."""
-    return json.dumps({FORMAT: VERSION, **sections}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps({COMMAND: VERSION, **sections}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_curation(text: str | bytes) -> dict[str, Any]:
-    """The sections of a file by name, all of them; CurationUnreadable says all that is wrong with it at once."""
-    try:
-        document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
-        written = canonical_json(document).decode()  # half a surrogate pair is a text of JSON and no Unicode
-    except ValueError as error:
-        raise CurationUnreadable([f"It is no JSON: {error}."]) from None
-    except RecursionError:
-        raise CurationUnreadable(["It is nested too deeply to be read."]) from None
-    if holds_nul(written):
-        raise CurationUnreadable(["It holds a NUL character, which no database stores."])
-    if not isinstance(document, dict) or FORMAT not in document:
-        raise CurationUnreadable([f"It has no member {FORMAT}. Write one with sezzlee_curation export."])
-    version = document.pop(FORMAT)
-    if isinstance(version, bool) or version != VERSION:
-        raise CurationUnreadable([f"It is of version {json.dumps(version)}, and this release reads version {VERSION}."])
+    """The sections of a file by name, all of them; FileUnreadable says all that is wrong with it at once."""
+    document = read_exported(text, command=COMMAND, version=VERSION)
+    if holds_nul(canonical_json(document).decode()):
+        raise FileUnreadable(["It holds a NUL character, which no database stores."])
     if problems := list(_FILE("", document)):
-        raise CurationUnreadable(problems)
+        raise FileUnreadable(problems)
     return document
 
 
@@ -50,20 +40,6 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     """A sentence with what reads much like ``given``, to stand behind another; empty when nothing does."""
     near = get_close_matches(given, known, n=1, cutoff=NEAR)
     return f" Did you mean {near[0]!r}?" if near else ""
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object; one that says something twice is none, since a merge of two files can come to that."""
-    found = dict(members)
-    if len(found) < len(members):
-        names = [name for name, _value in members]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"an object has the member {repeated!r} twice")
-    return found
 
 
 def _value(what: str, fits: Callable[[Any], bool]) -> Check:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sezzlee_mcp.errors import FileUnreadable
+from sezzlee_mcp.json_files import read_json
 from sezzlee_mcp.openapi.findings import kind
 
 NEED_CHARS = 300
@@ -15,8 +17,8 @@ USER_CHARS = 254
 _TEXTS = {"need": NEED_CHARS, "query": QUERY_CHARS, "user": USER_CHARS}
 _LISTS = ("tags", "expected")
 _REQUIRED = ("need", "query", "expected")
-_UNTYPED = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
-_NOT_TYPED = "it holds a control character, or half of a surrogate pair."
+_UNTYPED = re.compile(r"[\x00-\x1f\x7f]")
+_NOT_TYPED = "it holds a control character."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +65,9 @@ class CasesUnreadable(ValueError):
 def read_cases(text: str | bytes) -> tuple[Case, ...]:
     """The cases of a JSON file, in its order; CasesUnreadable says all that is wrong with it at once."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CasesUnreadable([f"/: this is no JSON: {error}."]) from None
+        value = read_json(text)
+    except FileUnreadable as unreadable:
+        raise CasesUnreadable([f"/: {problem}" for problem in unreadable.problems]) from None
     if not isinstance(value, list) or not value:
         arrived = "an empty list" if value == [] else kind(value)
         raise CasesUnreadable([f"/: cases are a list of objects, and this is {arrived}."])

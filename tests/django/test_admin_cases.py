@@ -215,7 +215,7 @@ def test_a_file_changes_the_case_of_the_same_search_and_no_other(client: Client)
 @pytest.mark.parametrize(
     ("content", "refusals"),
     [
-        (b"[", ["/: this is no JSON: Expecting value: line 1 column 2 (char 1)."]),
+        (b"[", ["/: It is no JSON: Expecting value: line 1 column 2 (char 1)."]),
         ([ORDERS, 7], ["/1: a case is an object, and this is a number."]),
         ([ORDERS, {**AUDIT, "user": "eve"}], ["/1: There is no user 'eve'."]),
         (b" " * 1_000_001, ["It is larger than a megabyte."]),

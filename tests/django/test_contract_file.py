@@ -178,6 +178,8 @@ def test_nothing_published_is_no_empty_contract(tmp_path: Path) -> None:
         ('{"sezzlee_contract": NaN, "tools": {}}', "NaN is no JSON number"),
         ('{"sezzlee_contract": 1, "tools": {"\\ud800": 1}}', "It is no JSON"),
         ("[" * 100_000, "It is nested too deeply"),
+        ('{"sezzlee_contract": true, "tools": {}}', "It is of version true, and this release reads version 1"),
+        ('{"sezzlee_contract": 1, "tools": {"a": {}, "a": {}}}', "an object has the member 'a' twice"),
     ],
 )
 def test_a_file_that_is_no_contract_is_misuse(
@@ -214,14 +216,37 @@ def test_a_schema_that_cannot_be_compared_is_misuse(
     assert "What stands at /tools/books_list/inputSchema/properties/page" in capsys.readouterr().err
 
 
-def test_a_file_that_is_missing_is_misuse(library: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert misused("check", "no/such/file.json")
-    assert "no/such/file.json cannot be read" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("check", "no/such/file.json"), "no/such/file.json cannot be read: No such file or directory."),
+        (("check", "FOLDER"), "cannot be read: Is a directory."),
+        (("export", "no/such/folder/contract.json"), "contract.json cannot be written: No such file or directory."),
+    ],
+)
+def test_a_place_that_cannot_be_read_or_written_is_misuse(
+    library: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
+) -> None:
+    assert misused(*(tmp_path if each == "FOLDER" else each for each in arguments))
+    error = capsys.readouterr().err
+    assert (said in error, "Errno" in error) == (True, False)
 
 
-def test_a_place_that_cannot_be_written_is_misuse(library: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert misused("export", "no/such/folder/contract.json")
-    assert "cannot be written" in capsys.readouterr().err
+def given_on_stdin(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+
+
+def test_a_contract_is_read_from_stdin(library: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_on_stdin(monkeypatch, run("export", "-").encode())
+    assert run("check", "-") == "Nothing changed since -.\n"
+
+
+def test_what_is_not_utf8_on_stdin_is_misuse(
+    library: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given_on_stdin(monkeypatch, run("export", "-").replace("All books.", "Été").encode("latin-1"))
+    assert misused("check", "-")
+    assert "- is no contract.\nIt is not in UTF-8: byte" in capsys.readouterr().err
 
 
 def misused(*arguments: Any) -> bool:

@@ -274,7 +274,7 @@ def test_a_ranker_that_fails_is_status_1_after_the_report(
 @pytest.mark.parametrize(
     ("content", "arguments", "said"),
     [
-        ("[", [], "holds no search cases.\n/: this is no JSON: "),
+        ("[", [], "holds no search cases.\n/: It is no JSON: "),
         ([{**ORDERS, "query": 7}], [], "/0/query: it is a text, and this is a number."),
         ([ORDERS], ["--user", "eve"], "'list orders': There is no user 'eve'."),
         ([{**ORDERS, "expected": ["GET /api/order/"]}], [], "Did you mean 'GET /api/orders/'?"),

@@ -45,8 +45,8 @@ def test_a_file_is_a_list_of_cases_in_its_order():
         ([ORDERS | {"expected": []}], "/0/expected: it is empty."),
         ([ORDERS | {"expected": ["a", 1]}], "/0/expected/1: it is a text, and this is a number."),
         ([ORDERS | {"expected": [""]}], "/0/expected/0: it is a text, and this is empty."),
-        ([ORDERS | {"query": "a\0"}], "/0/query: it holds a control character, or half of a surrogate pair."),
-        ([ORDERS | {"tags": ["\ud800"]}], "/0/tags/0: it holds a control character, or half of a surrogate pair."),
+        ([ORDERS | {"query": "a\0"}], "/0/query: it holds a control character."),
+        ([ORDERS | {"tags": ["\ud800"]}], "/: It is no JSON: a text holds half of a surrogate pair."),
         ([ORDERS | {"limit": 5}], "/0/limit: a case has need, query, user, tags, expected, and no such member."),
         ([ORDERS, {**ORDERS, "need": "Another?"}], "/1: an earlier case is the same search."),
     ],
@@ -55,9 +55,17 @@ def test_what_is_wrong_is_named_by_place_and_kind(value, problem):
     assert problems(value) == (problem,)
 
 
-@pytest.mark.parametrize("text", ["", "[", b"\xff\xfe\x00", "[" * 100_000])
-def test_what_is_no_json_is_said_to_be_none(text):
-    with pytest.raises(CasesUnreadable, match="^/: this is no JSON: "):
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[", "/: It is no JSON: "),
+        (b"\xff\xfe\x00", "/: It is not in UTF-8: "),
+        ("[" * 100_000, "/: It is nested too deeply"),
+        ('[{"need": "a", "need": "b"}]', "/: It is no JSON: an object has the member 'need' twice."),
+    ],
+)
+def test_what_is_no_json_is_said_to_be_none(text, problem):
+    with pytest.raises(CasesUnreadable, match=f"^{problem}"):
         read_cases(text)
 
 

@@ -1,11 +1,8 @@
 """manage.py sezzlee_contract"""
 
 import json
-import sys
-from argparse import ArgumentTypeError
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -13,22 +10,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from sezzlee_mcp import contracts
 from sezzlee_mcp.catalog.changes import Change, ChangeClass
 from sezzlee_mcp.catalog.contracts import Contract
-from sezzlee_mcp.errors import ContractUnreadable
-from sezzlee_mcp.management.whole_files import write_whole
+from sezzlee_mcp.management.given_files import given_file, write_given
 
-STDIO = "-"
 _LEVELS = {ChangeClass.BREAKING: "error", ChangeClass.BEHAVIOURAL: "warning", ChangeClass.ADDITIVE: "notice"}
-
-
-def contract_file(path: str) -> tuple[str, Contract]:
-    """A path, ``-`` for stdin, and the contract that stands there."""
-    try:
-        text = sys.stdin.read() if path == STDIO else Path(path).read_text(encoding="utf-8")
-        return path, Contract.from_text(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArgumentTypeError(f"{path} cannot be read: {error}") from None
-    except ContractUnreadable as error:
-        raise ArgumentTypeError(f"{path} is no contract. {error.message}") from None
 
 
 class Command(BaseCommand):
@@ -39,7 +23,8 @@ class Command(BaseCommand):
         export = actions.add_parser("export", help="Write the catalog as stable JSON.")
         export.add_argument("file", metavar="FILE", help="Where to; - is stdout.")
         check = actions.add_parser("check", help="Exit 1 when an agent that learned the file would break.")
-        check.add_argument("contract", type=contract_file, metavar="FILE", help="What export wrote; - is stdin.")
+        contract = given_file("contract", Contract.from_text)
+        check.add_argument("contract", type=contract, metavar="FILE", help="What export wrote; - is stdin.")
         check.add_argument(
             "--format", choices=["text", "json", "github"], default="text", help="How the changes are written."
         )
@@ -53,7 +38,7 @@ class Command(BaseCommand):
     def handle(self, *, action: str, candidate: bool, verbosity: int, **options: Any) -> None:
         current = self._current(candidate)
         if action == "export":
-            self._export(current, options["file"])
+            write_given(options["file"], current.to_text(), self.stdout)
             return
         path, learned = options["contract"]
         found = current.changes_since(learned)
@@ -70,15 +55,6 @@ class Command(BaseCommand):
         if current is None:
             raise CommandError(reason)
         return current
-
-    def _export(self, current: Contract, path: str) -> None:
-        if path == STDIO:
-            self.stdout.write(current.to_text(), ending="")
-            return
-        try:
-            write_whole(Path(path), current.to_text())
-        except OSError as error:
-            raise CommandError(f"{path} cannot be written: {error}", returncode=2) from None
 
 
 def _counts(found: Sequence[Change]) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """manage.py sezzlee_curation"""
 
 import json
-import sys
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
@@ -12,22 +11,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from sezzlee_mcp import conf, curation_files, curation_loads
 from sezzlee_mcp.catalog.curation_files import read_curation
 from sezzlee_mcp.curation_loads import LoadReport
-from sezzlee_mcp.errors import CurationRefused, CurationUnreadable
-from sezzlee_mcp.management.whole_files import write_whole
+from sezzlee_mcp.errors import CurationRefused
+from sezzlee_mcp.management.given_files import MISUSE, given_file, write_given
 from sezzlee_mcp.models import Revision
-
-STDIO = "-"
-MISUSE = 2  # the exit status
-
-
-def curation_file(path: str) -> tuple[str, dict[str, Any]]:
-    """A path, ``-`` for stdin, and the sections of the file there."""
-    try:
-        return path, read_curation(sys.stdin.read() if path == STDIO else Path(path).read_bytes())
-    except OSError as error:
-        raise ArgumentTypeError(f"{path} cannot be read: {error.strerror}.") from None
-    except CurationUnreadable as error:
-        raise ArgumentTypeError(f"{path} is no curation.\n{error}") from None
 
 
 def revision_note(text: str) -> str:
@@ -46,7 +32,8 @@ class Command(BaseCommand):
         export = actions.add_parser("export", help="Write what staff say as stable JSON.")
         export.add_argument("path", metavar="FILE", help="Where to; - is stdout.")
         load = actions.add_parser("load", help="Make the rows say what the file says, and publish it.")
-        load.add_argument("file", type=curation_file, metavar="FILE", help="What export wrote; - is stdin.")
+        curation = given_file("curation", read_curation)
+        load.add_argument("file", type=curation, metavar="FILE", help="What export wrote; - is stdin.")
         load.add_argument("--dry-run", action="store_true", help="Say what would change and write nothing.")
         load.add_argument(
             "--check", action="store_true", help="Write nothing; exit 1 when staff say anything else than the file."
@@ -65,19 +52,9 @@ class Command(BaseCommand):
 
     def handle(self, *, action: str, verbosity: int, **options: Any) -> None:
         if action == "export":
-            self._export(options["path"])
+            write_given(options["path"], curation_files.export(), self.stdout)
         else:
             self._load(verbosity=verbosity, **options)
-
-    def _export(self, path: str) -> None:
-        text = curation_files.export()
-        if path == STDIO:
-            self.stdout.write(text, ending="")
-            return
-        try:
-            write_whole(Path(path), text)
-        except OSError as error:
-            raise CommandError(f"{path} cannot be written: {error.strerror}.", returncode=MISUSE) from None
 
     def _load(
         self,

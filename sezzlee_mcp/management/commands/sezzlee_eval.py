@@ -10,11 +10,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sezzlee_mcp import snapshots
 from sezzlee_mcp.evaluation import PLACES, Evaluation, Run, remarkable_cases
+from sezzlee_mcp.management.given_files import MISUSE
 from sezzlee_mcp.models import Revision, SearchCase
 from sezzlee_mcp.search import Case, CasesUnreadable, Scores, read_cases
 from sezzlee_mcp.snapshots import Snapshot
-
-MISUSE = 2  # the exit status
 
 
 class Command(BaseCommand):
