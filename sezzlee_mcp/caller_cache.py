@@ -113,19 +113,21 @@ def invalidate_all() -> None:
 
 def key_of(caller: Caller) -> str | None:
     """A digest of who was found and how; None for a caller who cannot be told from others: nothing is kept of them."""
-    users = [_user(user) for user in (caller.user, caller.session_user)]
-    credential = _credential(caller.credential)
-    if credential is None or not caller.is_safe_from_forgery:
+    found = [_user(caller.user), _user(caller.session_user), _credential(caller.credential)]
+    if None in found or not caller.is_safe_from_forgery:
         return None
-    return digest([users, caller.authenticator, credential, caller.request.get_host()])
+    return digest([*found, caller.authenticator, caller.request.get_host()])
 
 
 def _is_known(user: Any) -> bool:
     return bool(user and user.is_authenticated and getattr(user, "pk", None) is not None)
 
 
-def _user(user: Any) -> list[str]:
-    return [_name(user.__class__), str(user.pk)] if _is_known(user) else []
+def _user(user: Any) -> list[str] | None:
+    """The user's row, nothing for an anonymous one; None for somebody of whom there is no row."""
+    if not (user and user.is_authenticated):
+        return []
+    return [_name(user.__class__), str(user.pk)] if _is_known(user) else None
 
 
 def _credential(auth: Any) -> str | None:

@@ -55,11 +55,12 @@ def record(trace: CallTrace, facts: CallFacts) -> None:
     The record of ``sezzlee_mcp.calls`` carries ``sezzlee``, a dict: the trace, and the caller's primary key as text.
     A name that nobody published is logged as the client wrote it and not counted.
     """
+    key = getattr(facts.user, "pk", None)  # a user of the host's may be no row
     details = {
         **asdict(trace),
         "generation": facts.generation,
         "milliseconds": round(facts.seconds * 1000, 1),
-        "user": "" if facts.user is None or facts.user.pk is None else str(facts.user.pk),
+        "user": "" if key is None else str(key),
     }
     # The name came from the client: quoted, a line break in it starts no line of the log.
     called = f"{trace.meta_tool} {trace.tool!r}" if trace.tool else trace.meta_tool

@@ -152,6 +152,17 @@ def test_token_that_no_row_holds_is_asked_about_every_time(asked: Asked, setting
     assert len(asked) == 2
 
 
+def test_users_without_a_row_are_not_taken_for_each_other(asked: Asked, settings: Settings) -> None:
+    settings.SEZZLEE_MCP = {
+        **settings.SEZZLEE_MCP,
+        "AUTHENTICATION_CLASSES": ["tests.testapp.services.ServiceName"],
+        "IDENTITY": "user",
+    }
+    clients = [agent(**{"X-Service": name}) for name in ("trusted", "other")]
+
+    assert [[sees(client) for client in clients] for _ in range(2)] == [[True, False]] * 2
+
+
 def test_answers_have_an_end(asked: Asked, settings: Settings) -> None:
     settings.SEZZLEE_MCP = {**settings.SEZZLEE_MCP, "CALLER_CACHE_SECONDS": 0}
     client = agent(UserFactory())

@@ -120,6 +120,15 @@ def test_refused_call_is_a_record_too(agent: Agent, records: Records) -> None:
     ]
 
 
+def test_call_of_a_user_without_a_row_is_recorded(shop: None, records: Records, settings: Settings) -> None:
+    services = ["tests.testapp.services.ServiceName"]
+    settings.SEZZLEE_MCP = {**settings.SEZZLEE_MCP, "AUTHENTICATION_CLASSES": services}
+
+    McpClient(headers={"X-Service": "trusted"}).load("orders_create")
+
+    assert records() == [trace(meta_tool="load_tool", tool="orders_create", arguments=("name",), user="")]
+
+
 def test_line_break_in_a_name_starts_no_line_of_the_log(agent: Agent, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="sezzlee_mcp.calls")
 
