@@ -29,7 +29,7 @@ WEIGHTS = (3.0, 1.5, 1.5, 1.0, 1.0, 0.2, 0.2)
 # The query's verb speaks of the method already.
 VERB_WEIGHT = 0.5
 # What a synonym of a word is worth where the word itself is worth 1.
-SYNONYM_WEIGHT = 0.3
+SYNONYM_WEIGHT = 0.15
 
 # By the rule that says so, what a score is multiplied with.
 RULES: Mapping[str, float] = {

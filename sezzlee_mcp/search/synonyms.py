@@ -49,7 +49,7 @@ _GROUPS = (
     *("lang language locale", "lastname surname", "lat latitude", "lead prospect", "learner pupil student"),
     *("lecture lesson", "licence license", "lng lon longitude", "localisation localization translation"),
     *("location place site", "login logon signin", "mailing newsletter", "maker manufacturer producer"),
-    *("manager supervisor", "mass weight", "max maximum", "member user", "memory ram", "message msg"),
+    *("manager supervisor", "mass weight", "max maximum", "memory ram", "message msg"),
     *("mfa otp tfa totp", "min minimum", "namespace ns", "nap sleep", "opening vacancy"),
     *("option pref preference setting", "org organisation organization", "package parcel", "page webpage"),
     *("passphrase passwd password pwd", "path route", "payment remittance", "pct percent percentage"),
