@@ -1,7 +1,7 @@
 """A sync that staff ask for in the admin: in a thread, since no proxy waits a minute for an answer."""
 
 import logging
-from functools import partial
+from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any
 
@@ -17,11 +17,11 @@ THREAD = "sezzlee-sync"
 BEAT_SECONDS = 5
 
 
-def start(actor: Any, *, force: bool = False, publishes: bool = True) -> bool:
+def start(actor: Any, *, force: bool, publishes: bool, tell: Callable[[RequestedSync], None]) -> bool:
     """
     Begin a sync of the project's own document; False while another one runs, in whichever process.
 
-    It publishes, or leaves what it brings in the draft.
+    It publishes, or leaves what it brings in the draft. ``tell`` is told, in its thread, what came of it.
 
     Its thread starts once the row that says so is committed, and dies with its process: a sync writes all or
     nothing, and a row without a sign of life can be claimed again.
@@ -29,29 +29,30 @@ def start(actor: Any, *, force: bool = False, publishes: bool = True) -> bool:
     number = RequestedSync.objects.claim(actor)
     if number is None:
         return False
-    thread = Thread(target=_do, args=(number, actor, force, publishes), name=THREAD, daemon=True)
+    thread = Thread(target=_do, args=(number, actor, force, publishes, tell), name=THREAD, daemon=True)
     transaction.on_commit(thread.start)
     return True
 
 
-def _do(number: int, actor: Any, force: bool, publishes: bool) -> None:
+def _do(number: int, actor: Any, force: bool, publishes: bool, tell: Callable[[RequestedSync], None]) -> None:
     life = _Life(number)
     beats = Thread(target=life.beat, name=f"{THREAD}-life", daemon=True)
     beats.start()
     try:
-        end = _outcome(sync(force=force, publishes=publishes, actor=actor, progress=life.progress), number)
+        ended = _outcome(sync(force=force, publishes=publishes, actor=actor, progress=life.progress))
     except PublishRefused as refusal:
-        end = partial(RequestedSync.objects.end, number, RequestedSync.Outcome.REFUSED, message=refusal.message)
+        ended = RequestedSync(outcome=RequestedSync.Outcome.REFUSED, message=refusal.message)
     except Exception:  # whatever the host's code raised, whoever asked is told that it did
         logger.exception("The sync that was asked for in the admin failed.")
-        end = partial(RequestedSync.objects.end, number, RequestedSync.Outcome.FAILED)
+        ended = RequestedSync(outcome=RequestedSync.Outcome.FAILED)
     life.stop()
     beats.join()
-    end()
+    RequestedSync.objects.end(number, ended.outcome, message=ended.message, counts=ended.counts)
+    tell(ended)
     connections.close_all()  # those of this thread, which nothing else would close
 
 
-def _outcome(report: SyncReport, number: int) -> partial[None]:
+def _outcome(report: SyncReport) -> RequestedSync:
     counts = {
         "discovered": report.discovered,
         "selected": report.selected,
@@ -61,7 +62,7 @@ def _outcome(report: SyncReport, number: int) -> partial[None]:
         **{kind: len(names) for kind, names in report.tool_changes.items()},
     }
     outcome = RequestedSync.Outcome.REFUSED if report.is_fatal else RequestedSync.Outcome.DONE
-    return partial(RequestedSync.objects.end, number, outcome, counts=counts)
+    return RequestedSync(outcome=outcome, counts=counts)
 
 
 class _Life:

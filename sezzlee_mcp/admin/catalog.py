@@ -7,11 +7,13 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
+from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
@@ -151,13 +153,22 @@ class CatalogAdmin(ReadOnlyAdmin):
         return response
 
     def _start(self, request: HttpRequest, *, force: bool) -> None:
-        with transaction.atomic():  # the sync begins once it is in the history, so that what it publishes comes after
-            if not requested_sync.start(request.user, force=force, publishes=waiting.publishes(request)):
+        """A sync, which begins once it is in the history; its entry says what came of it as soon as that is known."""
+        language = translation.get_language()
+        forced = _("Started a sync, also when more than half of the tools would go.")
+        started = forced if force else _("Started a sync.")
+
+        def tell(ended: RequestedSync) -> None:
+            with translation.override(language):
+                entries.update(change_message=f"{started} {_outcome(ended)}")
+
+        with transaction.atomic():
+            publishes = waiting.publishes(request)
+            if not requested_sync.start(request.user, force=force, publishes=publishes, tell=tell):
                 self.message_user(request, _("A sync runs already, so none was started."), messages.WARNING)
                 return
             catalog, _is_new = Catalog.objects.get_or_create(pk=Catalog.ONLY)
-            forced = _("Started a sync, also when more than half of the tools would go.")
-            self.log_change(request, catalog, forced if force else _("Started a sync."))
+            entries = LogEntry.objects.filter(pk=self.log_change(request, catalog, started).pk)
 
     def _generations(self, pages: "_Pages") -> list[dict[str, Any]]:
         """The last ones; what each changed is counted in its row, so no content is read."""

@@ -56,6 +56,12 @@ def text(client: Client) -> str:
     return client.get(page("catalog", "sync")).content.decode()
 
 
+def history() -> list[tuple[str, str]]:
+    """Who asked for each sync, and what is told of it; the oldest first."""
+    entries = LogEntry.objects.filter(content_type__model="catalog").order_by("pk")
+    return [(str(entry.user), entry.get_change_message()) for entry in entries]
+
+
 def fall_silent() -> None:
     RequestedSync.objects.update(alive_at=timezone.now() - timedelta(minutes=2))
 
@@ -66,8 +72,7 @@ def test_a_sync_publishes_in_the_name_of_whoever_asked(client: Client) -> None:
     revision = Revision.objects.latest()
     assert (revision.source, str(revision.actor), revision.counts["tools"]) == ("sync", "ada", 1)
     assert "Generation 1: 1 tool added." in text(client)
-    logged = LogEntry.objects.get(content_type__model="catalog")
-    assert (str(logged.user), logged.get_change_message()) == ("ada", "Started a sync.")
+    assert history() == [("ada", "Started a sync. Generation 1: 1 tool added.")]
     assert list(waiting.saves()) == []  # it was in the history before it published
 
 
@@ -118,6 +123,11 @@ def test_a_refusal_is_told_and_can_be_overruled(client: Client) -> None:
     assert Revision.objects.latest().generation == 1
     ask(client, force="on")
     assert "Generation 2: 1 tool added, 12 tools removed." in text(client)
+    refused, forced = [said for _user, said in history()]
+    assert refused.startswith("Started a sync. This sync would remove 12 of 12 published tools.")
+    assert forced == (
+        "Started a sync, also when more than half of the tools would go. Generation 2: 1 tool added, 12 tools removed."
+    )
 
 
 def test_a_failure_is_told_without_its_reason(client: Client, caplog: pytest.LogCaptureFixture) -> None:
@@ -131,6 +141,18 @@ def test_a_failure_is_told_without_its_reason(client: Client, caplog: pytest.Log
         pre_save.disconnect(break_down, sender=Revision)
     assert "It failed, and nothing was changed. The log of the server says why." in text(client)
     assert ("A receiver of the host broke." in caplog.text, Revision.objects.exists()) == (True, False)
+    failed = "Started a sync. It failed, and nothing was changed. The log of the server says why."
+    assert history() == [("ada", failed)]
+
+
+def test_a_sync_of_who_may_not_publish_waits_in_the_draft(client: Client) -> None:
+    client.force_login(StaffFactory(username="bob", permissions=["view_catalog", "sync_catalog"]))
+
+    ask(client)
+
+    assert (Revision.objects.exists(), Operation.objects.count()) == (False, 1)
+    kept = "Started a sync. In the draft, which nobody published by that: 1 tool added."
+    assert history() == [("bob", kept)]
 
 
 def test_asking_needs_its_own_permission(client: Client) -> None:
