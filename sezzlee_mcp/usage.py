@@ -134,12 +134,16 @@ class _Uses:
             with transaction.atomic():
                 _write(counts)
                 vain_searches.write(words)
-            self._prune()
         except Exception:  # the database is away, or full: nothing that a call has to wait for
             logger.exception("The uses of %d tools could not be written; they are kept for the next time.", len(counts))
             with self._lock:
                 self._merge(counts)
                 self._vain.merge(words)
+            return
+        try:
+            self._prune()
+        except Exception:  # what was counted is written, and is not to be counted again
+            logger.exception("What is kept no longer could not be deleted; that is tried again the next time.")
 
     def _watch(self) -> None:
         """Have a thread write what is counted, from the first time on."""
@@ -159,8 +163,9 @@ class _Uses:
     def _prune(self) -> None:
         today = datetime.now(UTC).date()
         if self._pruned != today:
-            ToolUse.objects.filter(day__lt=today - timedelta(days=conf.current().kept_use_days)).delete()
-            vain_searches.prune(today, conf.current().kept_word_days)
+            with transaction.atomic():
+                ToolUse.objects.filter(day__lt=today - timedelta(days=conf.current().kept_use_days)).delete()
+                vain_searches.prune(today, conf.current().kept_word_days)
             self._pruned = today
 
     def _write_for_ever(self) -> None:

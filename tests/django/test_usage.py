@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
+from django.db.models.signals import pre_delete
 from django.test import Client
 from django.urls import clear_url_caches, include, path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -269,6 +270,27 @@ def test_old_days_are_deleted(agent: Agent, counting: None, settings: Settings) 
         (TODAY - timedelta(days=30), "orders_list", "ok", "", 9),
         (TODAY, "orders_list", "ok", "", 1),
     ]
+
+
+def test_old_days_that_cannot_be_deleted_make_no_call_count_twice(
+    agent: Agent, counting: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    ToolUse.objects.create(day=TODAY - timedelta(days=401), tool="orders_list", outcome="ok", calls=9)
+    agent("alice").invoke("orders_list", {})
+
+    def keep(**kwargs: Any) -> None:
+        raise PermissionError
+
+    pre_delete.connect(keep, sender=ToolUse)
+    try:
+        usage.flush()
+    finally:
+        pre_delete.disconnect(keep, sender=ToolUse)
+    assert "What is kept no longer could not be deleted; that is tried again the next time." in caplog.messages
+
+    agent("alice").invoke("orders_list", {})
+
+    assert written() == [(TODAY, "orders_list", "ok", "", 2)]
 
 
 def test_nothing_is_counted_without_a_time_to_write_it(agent: Agent) -> None:
