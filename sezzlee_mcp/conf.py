@@ -43,8 +43,8 @@ class Settings:
 
     # {name: dotted path}: providers of hidden arguments' values; each is called with the caller's request.
     providers: dict[str, str] = field(default_factory=dict)
-    # dotted path, or None: f(ref, *, field, tool, user, limit_bytes) -> bytes or FileContent, the file behind a
-    # reference. It must ask whether the file is this user's: LookupError or PermissionError when it is not.
+    # dotted path, or None: f(ref, *, field, tool, user, limit_bytes, deadline) -> bytes or FileContent, the file behind
+    # a reference. It must ask whether the file is this user's: LookupError or PermissionError when it is not.
     file_resolver: str | None = None
 
     # -- how an answer is read --
@@ -297,18 +297,20 @@ _IDS: Mapping[str, str] = {
     "body_levels": "E060",
     "search_chars": "E061",
 }
-_LEAST = {
-    "body_limit_bytes": 1024,
-    "budget_bytes": 1024,
-    "search_chars": 100,
-    "call_threads": 1,
-    "listen_streams": 0,
-    "cached_callers": 1,
-    "cached_tools": 1,
-    "kept_revisions": 2,
-    "kept_use_days": 1,
-    "kept_word_days": 0,
-    "tool_alias_days": 0,
+_MOST_DAYS = 36_500  # so many before or after today there is a date
+_COUNTS: Mapping[str, tuple[int, int | None]] = {
+    "body_limit_bytes": (1024, None),
+    "body_levels": (10, MAX_LEVELS),
+    "budget_bytes": (1024, None),
+    "search_chars": (100, None),
+    "call_threads": (1, None),
+    "listen_streams": (0, None),
+    "cached_callers": (1, None),
+    "cached_tools": (1, None),
+    "kept_revisions": (2, None),
+    "kept_use_days": (1, _MOST_DAYS),
+    "kept_word_days": (0, _MOST_DAYS),
+    "tool_alias_days": (0, _MOST_DAYS),
 }
 
 
@@ -316,12 +318,19 @@ def _fault(name: str, value: Any) -> str | None:
     """What is wrong with the value of one setting, as the rest of a sentence; None when nothing is."""
     if name in _CHOICES:
         return None if value in _CHOICES[name] else f"is {value!r}, not one of {', '.join(_CHOICES[name])}"
-    if name in _LEAST:
-        is_count = isinstance(value, int) and not isinstance(value, bool) and value >= _LEAST[name]
-        return None if is_count else f"is {value!r}, not a whole number of at least {_LEAST[name]}"
+    if name in _COUNTS:
+        return _count_fault(value, *_COUNTS[name])
     if name in _PATH_LISTS:
         return None if value is None and name in _MAY_BE_NONE else _path_list_fault(value)
     return _FAULTS[name](value)
+
+
+def _count_fault(value: Any, least: int, most: int | None) -> str | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    if is_count and value >= least and (most is None or value <= most):
+        return None
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+    return f"is {value!r}, not a whole number {bounds}"
 
 
 def _path_list_fault(value: Any) -> str | None:
@@ -432,21 +441,13 @@ def _resource_fault(value: Any) -> str | None:
 
 def _is_safe_url(text: str) -> bool:
     """Whether tokens may travel there: over https, or over http on this machine; no query, no fragment."""
-    return (
-        re.fullmatch(r"(https://[^/?#\s@]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)(/[^?#\s]*)?", text)
-        is not None
-    )
+    return _SAFE_URL.fullmatch(text) is not None
 
 
 def _scopes_fault(value: Any) -> str | None:
     if _is_list_of_texts(value) and all(re.fullmatch(r"[!#-\[\]-~]+", scope) for scope in value):
         return None
     return f"is {value!r}, not a list of scopes such as 'orders:read'"
-
-
-def _levels_fault(value: Any) -> str | None:
-    is_depth = isinstance(value, int) and not isinstance(value, bool) and 10 <= value <= MAX_LEVELS
-    return None if is_depth else f"is {value!r}, not a whole number from 10 to {MAX_LEVELS}"
 
 
 def _seconds_fault(value: Any) -> str | None:
@@ -489,7 +490,6 @@ _FAULTS: Mapping[str, Callable[[Any], str | None]] = {
     "ranker_synonyms": _synonyms_fault,
     "ranker_deadline_seconds": _deadline_fault,
     "path": _path_fault,
-    "body_levels": _levels_fault,
     "allowed_origins": _origins_fault,
     "authorization_servers": _servers_fault,
     "required_scopes": _scopes_fault,
