@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sezzlee_mcp.diagnostics import Diagnostic
-
 
 class SezzleeError(Exception):
     """The base of them all; never raised itself."""
@@ -90,12 +88,11 @@ class ProtocolError(SezzleeError):
 
 
 class PublishRefused(SezzleeError):
-    """A publish that was stopped before it wrote anything; ``diagnostics`` name what it would have lost."""
+    """A publish that was stopped before it wrote anything; the message says what it would have lost, or overwritten."""
 
-    def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-        self.diagnostics = diagnostics
 
 
 class FileUnreadable(SezzleeError):

@@ -36,7 +36,7 @@ def rankers() -> dict[str, Ranker]:
 
 def in_force() -> str:
     """The name of the ranker that searches are answered by."""
-    return conf.current().ranker or "contract"
+    return conf.current().ranker
 
 
 def ranked(snapshot: Snapshot, query: str) -> Ranked:
