@@ -9,7 +9,7 @@ from rest_framework import serializers
 from project.shop.models import AuditEntry, Customer, Document, Note, Order, OrderItem, Product
 
 # Without it the largest number that the database takes would be documented, which differs between databases.
-MOST_PIECES = {"max_value": 100_000}
+MOST_PIECES = 100_000
 LARGEST_FILE_BYTES = 200_000
 
 
@@ -23,7 +23,7 @@ class ProductSerializer(serializers.ModelSerializer):
     class Meta:
         model = Product
         fields = ["id", "sku", "name", "category", "price", "stock", "is_active"]
-        extra_kwargs = {"stock": MOST_PIECES}
+        extra_kwargs = {"stock": {"max_value": MOST_PIECES}}
 
 
 class PriceChangeSerializer(serializers.Serializer):
@@ -36,7 +36,7 @@ class PriceChangeSerializer(serializers.Serializer):
 
 
 class StockAdjustmentSerializer(serializers.Serializer):
-    n = serializers.IntegerField()
+    n = serializers.IntegerField(min_value=-MOST_PIECES, max_value=MOST_PIECES)
     r = serializers.CharField(required=False, max_length=100)
 
 
@@ -49,7 +49,7 @@ class OrderItemSerializer(serializers.ModelSerializer):
         model = OrderItem
         fields = ["product", "quantity", "unit_price"]
         read_only_fields = ["unit_price"]
-        extra_kwargs = {"quantity": MOST_PIECES}
+        extra_kwargs = {"quantity": {"max_value": MOST_PIECES}}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         product = attrs["product"]

@@ -200,6 +200,18 @@ def test_stock_never_falls_below_zero(as_user):
     assert AuditEntry.objects.first().detail == "DSK-STD: -5 broken"
 
 
+@pytest.mark.parametrize("n", [10**30, -(10**30), 100_001])
+def test_stock_is_adjusted_by_what_a_shelf_can_hold(as_user, n):
+    assert as_user("alice").post("/api/products/2/stock/", {"n": n}).status_code == 400
+
+
+def test_stock_never_grows_beyond_the_shelf(as_user):
+    refused = as_user("alice").post("/api/products/2/stock/", {"n": 100_000})
+
+    said = "Only 5 of DSK-STD are in stock, and no more than 100000 can be."
+    assert (refused.status_code, refused.json()) == (400, {"n": said})
+
+
 @pytest.mark.parametrize("method", ["patch", "delete"])
 @pytest.mark.parametrize(("username", "is_permitted"), [("bob", True), ("alice", False), ("admin", False)])
 def test_only_the_author_changes_a_note(as_user, method, username, is_permitted):

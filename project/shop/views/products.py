@@ -12,7 +12,7 @@ from rest_framework.serializers import ValidationError
 from project.shop.filters import ProductFilter
 from project.shop.models import AuditEntry, Product
 from project.shop.permissions import IsOrderClerk
-from project.shop.serializers import PriceChangeSerializer, ProductSerializer, StockAdjustmentSerializer
+from project.shop.serializers import MOST_PIECES, PriceChangeSerializer, ProductSerializer, StockAdjustmentSerializer
 from project.shop.views.shared import KeepsOrdered, ordering, search
 
 
@@ -91,8 +91,10 @@ def adjust_stock(request: Request, pk: int) -> Response:
     adjustment.is_valid(raise_exception=True)
     product = get_object_or_404(Product, pk=pk)
     pieces = adjustment.validated_data["n"]
-    if not Product.objects.filter(pk=pk, stock__gte=-pieces).update(stock=F("stock") + pieces):
-        raise ValidationError({"n": f"Only {product.stock} of {product.sku} are in stock."})
+    possible = Product.objects.filter(pk=pk, stock__range=(-pieces, MOST_PIECES - pieces))
+    if not possible.update(stock=F("stock") + pieces):
+        room = f", and no more than {MOST_PIECES} can be" if pieces > 0 else ""
+        raise ValidationError({"n": f"Only {product.stock} of {product.sku} are in stock{room}."})
     detail = f"{product.sku}: {pieces:+d} {adjustment.validated_data.get('r', '')}".strip()
     AuditEntry.objects.create(actor=request.user, action=AuditEntry.Action.STOCK_ADJUSTED, detail=detail)
     product.refresh_from_db()
