@@ -5,7 +5,7 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.core.signals import setting_changed
 from django.db import transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save
@@ -39,6 +39,9 @@ def watch_users() -> None:
     for field in (getattr(user, "groups", None), getattr(user, "user_permissions", None), Group.permissions):
         if field is not None:  # a user model of the host's may have neither
             m2m_changed.connect(forget_rights, sender=field.through)
+    for model in (Group, Permission):  # no signal says whom a deletion takes them from
+        post_save.connect(forget_everybody, sender=model)
+        post_delete.connect(forget_everybody, sender=model)
 
 
 def forget_user(*, instance: Any, using: str, **kwargs: Any) -> None:
@@ -49,6 +52,10 @@ def forget_rights(*, instance: Any, action: str, using: str, **kwargs: Any) -> N
     """Of one user; of all where it is a group that changed, or that the users were added to."""
     if action.startswith("post_"):
         _forget(instance if isinstance(instance, get_user_model()) else None, using)
+
+
+def forget_everybody(*, using: str, **kwargs: Any) -> None:
+    _forget(None, using)
 
 
 def _forget(user: Any, using: str) -> None:

@@ -14,7 +14,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.request import Request
 
 from sezzlee_mcp.caller_cache import invalidate_all, invalidate_user
-from sezzlee_mcp.models import Operation
+from sezzlee_mcp.models import Operation, VisibilityPolicy
 from sezzlee_mcp.publishing import publish
 from sezzlee_mcp.sync import sync
 from sezzlee_mcp.testing import McpClient
@@ -215,6 +215,36 @@ def test_rights_that_change_count_at_once_in_the_process_that_changed_them(asked
     user.is_active = True
     user.user_permissions.clear()
     user.save()
+    assert not sees(client)
+
+
+def test_rights_that_are_deleted_count_at_once_in_the_process_that_deleted_them(asked: Asked) -> None:
+    user, group = UserFactory(), Group.objects.create(name="adders")
+    permission = Permission.objects.get(codename="add_group")
+    group.permissions.add(permission)
+    user.groups.add(group)
+    client = agent(user)
+    assert sees(client)
+
+    group.delete()
+    assert not sees(client)
+    allow(user)
+    assert sees(client)
+    permission.delete()
+    assert not sees(client)
+
+
+def test_a_group_that_is_renamed_counts_under_its_new_name(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Own, "rule", staticmethod(lambda request, view: True))
+    VisibilityPolicy.objects.create(name="adders only", rule="group", subject="adders", routes=["/plain/"])
+    publish(source="command")
+    user, group = UserFactory(), Group.objects.create(name="adders")
+    user.groups.add(group)
+    client = agent(user)
+    assert sees(client)
+
+    group.name = "readers"
+    group.save()
     assert not sees(client)
 
 
