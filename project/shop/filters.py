@@ -1,6 +1,18 @@
 import django_filters
+from rest_framework.exceptions import ValidationError
+from rest_framework.filters import SearchFilter
 
 from project.shop.models import AuditEntry, Customer, Order, Product
+
+LONGEST_SEARCH_CHARS = 200  # SQLite refuses a pattern of some thousand
+
+
+class WordFilter(SearchFilter):
+    def get_search_terms(self, request):
+        text = request.query_params.get(self.search_param, "")
+        if len(text) > LONGEST_SEARCH_CHARS:
+            raise ValidationError({self.search_param: f"At most {LONGEST_SEARCH_CHARS} characters are searched for."})
+        return super().get_search_terms(request)
 
 
 class ProductFilter(django_filters.FilterSet):

@@ -200,6 +200,12 @@ def test_stock_never_falls_below_zero(as_user):
     assert AuditEntry.objects.first().detail == "DSK-STD: -5 broken"
 
 
+def test_a_search_has_an_end(as_user):
+    answer = as_user("alice").get(f"/api/orders/?search={'a' * 201}")
+
+    assert (answer.status_code, answer.json()) == (400, {"search": "At most 200 characters are searched for."})
+
+
 @pytest.mark.parametrize("n", [10**30, -(10**30), 100_001])
 def test_stock_is_adjusted_by_what_a_shelf_can_hold(as_user, n):
     assert as_user("alice").post("/api/products/2/stock/", {"n": n}).status_code == 400
