@@ -281,6 +281,15 @@ def stored_tools(contents: models.QuerySet[ToolContent]) -> list[PublishedTool]:
 
 def read_curation(operations: Iterable[Operation]) -> Curation:
     """What the operations' rows, the rules and the settings say together."""
+    return replace(
+        read_choices(operations),
+        argument_rules=tuple(rule.to_rule() for rule in ArgumentRule.objects.all()),
+        policies=tuple(policy.to_policy() for policy in VisibilityPolicy.objects.with_operations()),
+    )
+
+
+def read_choices(operations: Iterable[Operation]) -> Curation:
+    """The same without the rules about arguments and callers, on which no field of an operation depends."""
     settings = conf.current()
     return Curation(
         operations={operation.key: operation.to_curation() for operation in operations},
@@ -293,9 +302,7 @@ def read_curation(operations: Iterable[Operation]) -> Curation:
         prefix_mode=PrefixMode(settings.prefix_mode),
         prefixes=settings.prefixes,
         budget_bytes=settings.budget_bytes,
-        argument_rules=tuple(rule.to_rule() for rule in ArgumentRule.objects.all()),
         fill_sources=frozenset(settings.providers),
-        policies=tuple(policy.to_policy() for policy in VisibilityPolicy.objects.with_operations()),
         sealed=frozenset(settings.sealed),
         resolves_files=settings.file_resolver is not None,
     )

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from django.db.models import Q, Sum
+from django.db.models import OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from sezzlee_mcp import snapshots
 from sezzlee_mcp.catalog.visibility import Answer, Decision, Identity, decide
@@ -94,16 +95,12 @@ def _is_undecided(auth: AuthFacts) -> bool:
 
 
 def uses() -> dict[str, Uses]:
-    """The calls of each tool that was ever called, by its name of today, in two queries."""
-    counted = ToolUse.objects.filter(alias="", former_name="").order_by().values("tool")
-    sums = counted.annotate(total=Sum("calls"), failed=Sum("calls", filter=~Q(outcome=OK), default=0))
-    names = dict(ToolAlias.objects.values_list("name", "tool"))
-    found: dict[str, Uses] = {}
-    for tool, calls, failures in sums.values_list("tool", "total", "failed"):
-        name = names.get(tool, tool)
-        before = found.get(name, Uses())
-        found[name] = Uses(before.calls + calls, before.failures + failures)
-    return found
+    """The calls of each tool that was ever called, by its name of today, in one query."""
+    renamed = ToolAlias.objects.filter(name=OuterRef("tool")).values("tool")
+    counted = ToolUse.objects.filter(alias="", former_name="").order_by()
+    named = counted.annotate(name=Coalesce(Subquery(renamed), "tool")).values("name")
+    sums = named.annotate(total=Sum("calls"), failed=Sum("calls", filter=~Q(outcome=OK), default=0))
+    return {name: Uses(calls, failures) for name, calls, failures in sums.values_list("name", "total", "failed")}
 
 
 class VainlySearched(NamedTuple):
@@ -133,19 +130,33 @@ def _nearest(snapshot: Snapshot, word: str, at_most: int) -> tuple[str, ...]:
     return tuple(islice(snapshot.rankers["contract"].rank(word, snapshot.entries.keys()), at_most))
 
 
-def selected_operations() -> set[str]:
+class ListedTool(NamedTuple):
+    """What a list of operations says of a published tool; ``operation`` is the key of its operation."""
+
+    name: str
+    operation: str
+    tags: list[str]
+    further_routes: list[str]
+
+
+def listed_tools() -> list[ListedTool]:
+    """All tools of the current revision, by name, in one query."""
+    columns = ("name", "operation_key", "document__tags", "document__alternateRoutes")
+    rows = ToolContent.objects.filter(left_generation=None).order_by("name").values_list(*columns)
+    return [ListedTool(*row) for row in rows]
+
+
+def selected_operations(tools: Iterable[ListedTool]) -> set[str]:
     """
     The keys of the exposed operations, as of the last publish.
 
     Each of them is a tool, or answers on a further route of one, or a diagnostic says what dropped it.
     """
-    tools = ToolContent.objects.filter(left_generation=None)
     dropped = Diagnostic.objects.filter(stage=Diagnostic.Stage.CATALOG, severity=Severity.DROPPED).exclude(key="")
     keys = set(dropped.values_list("key", flat=True))
-    reached: Iterable[tuple[str, list[str]]] = tools.values_list("operation_key", "document__alternateRoutes")
-    for key, routes in reached:
-        method = key.partition(" ")[0]
-        keys.update((key, *(f"{method} {route}" for route in routes)))
+    for tool in tools:
+        method = tool.operation.partition(" ")[0]
+        keys.update((tool.operation, *(f"{method} {route}" for route in tool.further_routes)))
     return keys
 
 

@@ -276,7 +276,7 @@ def _outcome(asked: RequestedSync) -> str:
 
 def _figures(pages: _Pages, tools: Sequence[SurveyedTool]) -> list[Figure]:
     present = Operation.objects.present()
-    selected = present.filter(key__in=survey.selected_operations()).count()
+    selected = present.filter(key__in=survey.selected_operations(survey.listed_tools())).count()
     dropped = Diagnostic.objects.filter(severity=Diagnostic.Level.DROPPED)
     lost = {"stage__exact": Diagnostic.Stage.DOCUMENT.value, "severity__exact": Diagnostic.Level.DROPPED.value}
     return [

@@ -82,7 +82,7 @@ class SelectedFilter(OwnFilter):
         value = self.value()
         if value is None:
             return queryset
-        keys = _once(request, survey.selected_operations)
+        keys = _once(request, survey.selected_operations, _once(request, survey.listed_tools))
         return queryset.filter(key__in=keys) if value == "yes" else queryset.exclude(key__in=keys)
 
 
@@ -166,7 +166,7 @@ class TagFilter(OwnFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> Lookups:
         self._operations: dict[str, list[int]] = {}
         labels: dict[str, str] = {}
-        for pk, tags in _once(request, _tags_in_effect):
+        for pk, tags in _once(request, _tags_in_effect, _once(request, survey.listed_tools)):
             for tag in tags:
                 labels.setdefault(fold(tag), tag)
                 self._operations.setdefault(fold(tag), []).append(pk)
@@ -210,23 +210,30 @@ class AbsentFilter(OwnFilter):
         return queryset if value is None else queryset.filter(absent_since__isnull=value == "no")
 
 
-def _once(request: HttpRequest, read: Callable[[], T]) -> T:
+def published_names(request: HttpRequest) -> dict[str, str]:
+    """The names of an operation's tools in the current revision, by its key; none for what is no tool of its own."""
+    names: dict[str, list[str]] = {}
+    for tool in _once(request, survey.listed_tools):
+        names.setdefault(tool.operation, []).append(tool.name)
+    return {key: ", ".join(of_operation) for key, of_operation in names.items()}
+
+
+def _once(request: HttpRequest, read: Callable[..., T], *of: Any) -> T:
     """What ``read`` gives, asked once a request: where facets are counted, each makes all filters anew."""
     kept = vars(request).setdefault("_sezzlee_read", {})
     if read not in kept:
-        kept[read] = read()
+        kept[read] = read(*of)
     found: T = kept[read]
     return found
 
 
-def _tags_in_effect() -> list[tuple[int, list[str]]]:
+def _tags_in_effect(tools: Iterable[survey.ListedTool]) -> list[tuple[int, list[str]]]:
     """
     (primary key, tags) of every operation: what agents filter its tool by.
 
     What is no tool has the tags that staff chose, else its container: reading every descriptor would cost too much.
     """
-    tools = ToolContent.objects.filter(left_generation=None)
-    published: dict[str, list[str]] = dict(tools.values_list("operation_key", "document__tags"))
+    published = {tool.operation: tool.tags for tool in tools}
     chosen: dict[int, list[str]] = {}
     for pk, name in Operation.objects.filter(overrides_tags=True).values_list("pk", "tags__name"):
         chosen.setdefault(pk, []).extend([] if name is None else [name])

@@ -9,7 +9,7 @@ from django import forms
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.utils.functional import Promise
+from django.utils.functional import Promise, cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -57,8 +57,8 @@ class ManyForm(forms.Form):
     """
     An edit of the same field of many operations.
 
-    Sound, it holds the ``edits``, the ``draft`` of the catalog that saving them makes, beside the inputs as they are
-    ``stored``, and the operations that are ``sealed`` against it. ``seen`` is the digest of the edits that were shown:
+    Sound, it holds the ``edits``, the ``draft`` of the catalog that saving them makes, and the operations that are
+    ``sealed`` against it. ``seen`` is the digest of the edits that were shown:
     others are not saved.
     """
 
@@ -80,7 +80,11 @@ class ManyForm(forms.Form):
     edits: Sequence[Edit] = ()
     sealed: Sequence[Operation] = ()
     draft: Draft | None = None
-    stored: Inputs
+
+    @cached_property
+    def stored(self) -> Inputs:
+        """The inputs of a compile as they are stored."""
+        return read_inputs()
 
     @property
     def digest(self) -> str:
@@ -102,14 +106,13 @@ class ManyForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
-        resolved = origins.resolved(cleaned["operations"])
+        resolved = origins.resolved(cleaned["operations"], self.stored.curation)
         self.sealed = [row for row in cleaned["operations"] if self.seal in resolved[row.key].sealed]
         open_ones = [row for row in cleaned["operations"] if row not in self.sealed]
         choices: dict[str, OperationCuration] = {}
         self.edits = [edit for row in open_ones for edit in self.edits_of(row, resolved[row.key], choices)]
         if self.errors or not self.edits:
             return cleaned
-        self.stored = read_inputs()
         self.draft = draft_with(choices, self.stored)
         if losses := new_losses(self.draft, choices):
             self.edits = ()

@@ -1,6 +1,7 @@
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -11,11 +12,13 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from sezzlee_mcp import publishing
 from sezzlee_mcp.admin import argument_tables, filters, many, origins, panels, playground, previews, waiting
 from sezzlee_mcp.admin.bases import PublishingAdmin, rendered
 from sezzlee_mcp.admin.forms import PREVIEW, OperationForm
@@ -57,15 +60,8 @@ class OperationChangeList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        page: list[Operation] = list(self.result_list)
-        fields, names, severities = origins.resolved(page), origins.published_names(page), _severities(page)
-        for operation in page:
-            vars(operation)["row"] = Row(
-                fields=fields[operation.key],
-                published_name=names.get(operation.key),
-                severities=severities.get(operation.pk, Counter()),
-            )
-        self.result_list = page
+        # Lazy, since an action is answered without its list.
+        self.result_list = SimpleLazyObject(partial(_with_rows, self.result_list, request))
 
 
 @admin.register(Operation)
@@ -140,8 +136,8 @@ class OperationAdmin(PublishingAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Operation | None = None) -> Any:
         choices = _CHOICES if self.has_change_permission(request, obj) else ((None, {"fields": ("values",)}),)
         stored = ("arguments_found", "explanation", "published", "diagnostics_found")
-        # A preview shows what is published beside what would be; how it came to be is not asked for again.
-        read = () if PREVIEW in request.POST else ((_("What agents read"), {"fields": stored}),)
+        # A preview shows what is published beside what would be, and a refusal what has to be mended.
+        read = () if request.method == "POST" else ((_("What agents read"), {"fields": stored}),)
         return (*choices, *read, (_("Facts"), {"fields": _FACTS}))
 
     def revision_note(self, form: Any) -> str:
@@ -291,6 +287,20 @@ class OperationAdmin(PublishingAdmin):
 def _row(operation: Operation) -> Row:
     row: Row = vars(operation)["row"]
     return row
+
+
+def _with_rows(operations: Iterable[Operation], request: HttpRequest) -> list[Operation]:
+    """A page of the list, each operation with its ``Row``."""
+    page = list(operations)
+    fields = origins.resolved(page, publishing.read_choices(page))
+    names, severities = filters.published_names(request), _severities(page)
+    for operation in page:
+        vars(operation)["row"] = Row(
+            fields=fields[operation.key],
+            published_name=names.get(operation.key),
+            severities=severities.get(operation.pk, Counter()),
+        )
+    return page
 
 
 def _severities(page: Sequence[Operation]) -> dict[int, Counter[str]]:

@@ -1,6 +1,6 @@
 """Where the curated values of an operation come from, and what they would be without staff (curation.md)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
@@ -14,7 +14,7 @@ from sezzlee_mcp.catalog.markers import read_markers
 from sezzlee_mcp.catalog.resolution import Resolved, resolve
 from sezzlee_mcp.catalog.seals import sealed
 from sezzlee_mcp.catalog.sources import Source, Value, overlaid
-from sezzlee_mcp.models import Operation, ToolContent
+from sezzlee_mcp.models import Operation
 from sezzlee_mcp.models.hints import HINTS
 
 SOURCES: Mapping[Source, Promise] = {
@@ -54,19 +54,8 @@ SEALED_FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def published_names(operations: Iterable[Operation]) -> dict[str, str]:
-    """The names of an operation's tools in the current revision, by its key; none for what is no tool of its own."""
-    keys = [operation.key for operation in operations]
-    contents = ToolContent.objects.filter(left_generation=None, operation_key__in=keys).order_by("name")
-    names: dict[str, list[str]] = {}
-    for key, name in contents.values_list("operation_key", "name"):
-        names.setdefault(key, []).append(name)
-    return {key: ", ".join(of_operation) for key, of_operation in names.items()}
-
-
-def resolved(operations: Sequence[Operation]) -> dict[str, Resolved]:
+def resolved(operations: Iterable[Operation], curation: Curation) -> dict[str, Resolved]:
     """What the curated fields of each operation come to, by key."""
-    curation = publishing.read_curation(operations)
     return {operation.key: resolve(operation.to_outline(), curation) for operation in operations}
 
 
