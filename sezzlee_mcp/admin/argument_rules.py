@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from sezzlee_mcp.admin import candidates
-from sezzlee_mcp.admin.bases import PublishingAdmin
+from sezzlee_mcp.admin.bases import PublishingAdmin, listed
 from sezzlee_mcp.admin.forms import HidingForm, PublishingForm, check_constant
 from sezzlee_mcp.models import ArgumentRule
 from sezzlee_mcp.publishing import Draft, Inputs
@@ -95,7 +95,7 @@ class ArgumentRuleAdmin(PublishingAdmin):
 
     @admin.display(description=_("says"))
     def says(self, rule: ArgumentRule) -> str:
-        return rule.get_hidden_display() or rule.description or f"{rule.prefix}…"
+        return rule.get_hidden_display() or listed(rule.description) or f"{rule.prefix}…"
 
 
 def _touched(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

@@ -34,12 +34,14 @@ else:
     ModelAdmin = admin.ModelAdmin
 
 NOTE_CHARS = 500
+LISTED_CHARS = 200
 
 
 class StaffAdmin(ModelAdmin):
     """What all pages have in common."""
 
     formfield_overrides = FORM_FIELDS
+    object_history_template = "admin/sezzlee_mcp/history.html"
 
     class Media:
         css = {"all": ["sezzlee_mcp/admin.css"]}
@@ -195,6 +197,11 @@ class PublishingAdmin(StaffAdmin):
             self.message_user(request, outcome(request, self.admin_site, revision))
         else:
             self.message_user(request, kept(request, self.admin_site, keep(draft)))
+
+
+def listed(text: str) -> str:
+    """A text as lists show it, where a row is a few lines high."""
+    return Truncator(text).chars(LISTED_CHARS)
 
 
 def kept(request: HttpRequest, site: admin.AdminSite, waits: bool) -> str:

@@ -62,7 +62,7 @@ def published_variant(variant: Variant) -> SafeString | str:
 def diagnostics_list(operation: Operation) -> SafeString | str:
     found = [(each.get_severity_display(), each.code, each.message) for each in operation.diagnostics.all()]
     rows = format_html_join("", "<li><strong>{}</strong> <code>{}</code> {}</li>", found)
-    return format_html('<ul class="sezzlee-list">{}</ul>', rows) if found else _("none")
+    return format_html('<ul class="sezzlee-list" tabindex="0">{}</ul>', rows) if found else _("none")
 
 
 def _published(contents: QuerySet[ToolContent], held: int | None) -> SafeString | str:

@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from sezzlee_mcp.admin.bases import PublishingAdmin
+from sezzlee_mcp.admin.bases import PublishingAdmin, listed
 from sezzlee_mcp.admin.forms import SelectionRuleForm, TagForm, VisibilityPolicyForm
 from sezzlee_mcp.models import SelectionRule, Tag, VisibilityPolicy
 
@@ -12,7 +12,7 @@ from sezzlee_mcp.models import SelectionRule, Tag, VisibilityPolicy
 @admin.register(Tag)
 class TagAdmin(PublishingAdmin):
     form = TagForm
-    list_display = ("name", "operation_count", "description")
+    list_display = ("name", "operation_count", "described")
     search_fields = ("name", "folded", "description")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Tag]:
@@ -23,6 +23,10 @@ class TagAdmin(PublishingAdmin):
     def operation_count(self, tag: Tag) -> int:
         count: int = vars(tag)["operation_count"]
         return count
+
+    @admin.display(description=_("description"), ordering="description")
+    def described(self, tag: Tag) -> str:
+        return listed(tag.description)
 
 
 @admin.register(SelectionRule)

@@ -55,6 +55,13 @@ class Pair:
     published: Side | None
     saved: Side | None
 
+    @property
+    def is_unchanged(self) -> bool:
+        if self.published is None or self.saved is None or self.name != self.former_name:
+            return False
+        sides = (self.published, self.saved)
+        return not any(stretch.differs for side in sides for stretch in (*side.card, *side.loaded))
+
 
 def pairs(draft: Draft, operation: str) -> list[Pair]:
     """The tools of an operation, by key, now and by the draft, in the order of their names."""

@@ -17,10 +17,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from sezzlee_mcp.admin import argument_tables, origins, panels, previews
-from sezzlee_mcp.admin.bases import PublishingAdmin
+from sezzlee_mcp.admin.bases import PublishingAdmin, listed
 from sezzlee_mcp.admin.forms import (
     FORM_FIELDS,
-    PREVIEW,
     CuratingForm,
     HidingForm,
     LinesField,
@@ -230,7 +229,7 @@ class VariantAdmin(PublishingAdmin):
 
     form = VariantForm
     inlines = (ArgumentInline,)
-    list_display = ("name", "of_operation", "description")
+    list_display = ("name", "of_operation", "described")
     search_fields = ("name", "description", "operation__key")
     readonly_fields = ("of_operation", "arguments_found", "published")
 
@@ -254,9 +253,8 @@ class VariantAdmin(PublishingAdmin):
         return super().get_queryset(request).prefetch_related("arguments", of_operation)
 
     def get_fieldsets(self, request: HttpRequest, obj: Variant | None = None) -> Any:
-        # As on the page of an operation, a preview takes the place of what is published.
         stored = (_("What agents read"), {"fields": ("arguments_found", "published")})
-        return _CHOICES if PREVIEW in request.POST else (*_CHOICES, stored)
+        return _CHOICES if request.method == "POST" else (*_CHOICES, stored)  # as on the page of an operation
 
     def previewed_tools(self, form: Any) -> Sequence[Pair]:
         operation, names = form.edited_key, {form.initial["name"], form.instance.name}
@@ -266,6 +264,10 @@ class VariantAdmin(PublishingAdmin):
     def of_operation(self, variant: Variant) -> str:
         url = reverse(f"{self.admin_site.name}:sezzlee_mcp_operation_change", args=[variant.operation_id])
         return format_html('<a href="{}">{}</a>', url, variant.operation)
+
+    @admin.display(description=gettext_lazy("description"), ordering="description")
+    def described(self, variant: Variant) -> str:
+        return listed(variant.description)
 
     @admin.display(description=gettext_lazy("arguments"))
     def arguments_found(self, variant: Variant) -> SafeString:

@@ -299,6 +299,17 @@ def test_previews_ask_as_many_queries_in_a_large_catalog(client: Client) -> None
     assert len(tools()) == 62
 
 
+def test_a_tool_that_stays_as_it_is_is_named_and_not_shown_twice(client: Client) -> None:
+    for number in range(2):
+        Variant.objects.create(operation=operation(APPLES), name=f"sort_{number}", description=f"Sort {number}.")
+    publish(source="admin")
+
+    said = previewed(save(client, change_page(APPLES), **{"variants-0-description": "The first."}, **PREVIEW))
+
+    assert "sort_0 Published now" in said
+    assert said.endswith("sort_1 Agents read of it what they read now.")
+
+
 def test_pages_and_previews_ask_as_many_queries_for_any_number_of_rows_inside(client: Client) -> None:
     names = [f"p{number}" for number in range(10)]
     parameters = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in names]
