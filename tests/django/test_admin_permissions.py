@@ -15,6 +15,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django import Settings
 
+from sezzlee_mcp.publishing import publish
 from tests.django import admin_requests
 from tests.django.admin_pages import page
 from tests.django.admin_requests import ACTIONS, APP, PAGES, address, logged_in, permits, post, ways
@@ -173,3 +174,31 @@ def test_operations_are_completed_for_who_may_see_them() -> None:
         answers[name] = staff.client.get(reverse("admin:autocomplete"), field).status_code
 
     assert {name for name, status in answers.items() if status != 403} == {"view_operation", "change_operation"}
+
+
+def test_a_permission_shows_rows_of_its_own_and_no_other_ones() -> None:
+    """The survey aside, which is of everything but words; and what a finding says of a policy."""
+    texts = {"operation": "description", "variant": "description", "tag": "description", "diagnostic": "message"}
+    texts |= {"selectionrule": "note", "argumentrule": "note", "revision": "note", "searchcase": "need"}
+    texts |= {"visibilitypolicy": "name", "toolalias": "name", "vainword": "word", "tooluse": "outcome"}
+    rows = {model: apps.get_model(APP, model)._default_manager for model in texts}
+    for model in ("operation", "variant", "visibilitypolicy"):
+        rows[model].update(**{texts[model]: f"{model}-row"})
+    publish(source="admin")
+    for model in texts.keys() - {"diagnostic"}:
+        rows[model].update(**{texts[model]: f"{model}-row"})
+    rows["diagnostic"].filter(stage="document").update(message="diagnostic-row")
+    staff, shown = Staff(), {}
+
+    for name in sorted(name for name in staff.everything if name.startswith("view_")):
+        staff.may(frozenset({name}))
+        urls = [address(each) for each, asked in PAGES.items() if frozenset({name}) in ways(asked.opens)]
+        read = "".join(staff.client.get(url).content.decode() for url in urls)
+        shown[name] = {model for model in texts if f"{model}-row" in read}
+
+    assert shown == {
+        **{f"view_{model}": {model} for model in texts if model != "variant"},
+        "view_operation": {"operation", "variant"},
+        "view_diagnostic": {"diagnostic", "visibilitypolicy"},
+        "view_catalog": {"operation", "variant", "revision"},
+    }
