@@ -151,7 +151,7 @@ class _Uses:
             is_watched, self._is_watched = self._is_watched, self._is_watched or not _in_transaction()
         if is_watched != self._is_watched:
             Thread(target=self._write_for_ever, name="sezzlee-uses", daemon=True).start()
-            atexit.register(self.flush)
+            atexit.register(flush)  # which writes the counts of whoever ends: a fork has handlers of its parent's
 
     def _merge(self, counts: Mapping[_Key, tuple[int, float]]) -> None:
         for key, (calls, seconds) in counts.items():
