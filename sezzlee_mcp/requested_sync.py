@@ -42,7 +42,7 @@ def _do(number: int, actor: Any, force: bool, publishes: bool, tell: Callable[[R
         ended = _outcome(sync(force=force, publishes=publishes, actor=actor, progress=life.progress))
     except PublishRefused as refusal:
         ended = RequestedSync(outcome=RequestedSync.Outcome.REFUSED, message=refusal.message)
-    except Exception:  # whatever the host's code raised, whoever asked is told that it did
+    except BaseException:  # noqa: BLE001  (whatever the host's code raised, whoever asked is told that it did)
         logger.exception("The sync that was asked for in the admin failed.")
         ended = RequestedSync(outcome=RequestedSync.Outcome.FAILED)
     life.stop()

@@ -130,9 +130,12 @@ def test_a_refusal_is_told_and_can_be_overruled(client: Client) -> None:
     )
 
 
-def test_a_failure_is_told_without_its_reason(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("kind", [OSError, SystemExit])
+def test_a_failure_is_told_without_its_reason(
+    client: Client, caplog: pytest.LogCaptureFixture, kind: type[BaseException]
+) -> None:
     def break_down(**kwargs: Any) -> None:
-        raise OSError("A receiver of the host broke.")
+        raise kind("A receiver of the host broke.")
 
     pre_save.connect(break_down, sender=Revision)
     try:
