@@ -146,7 +146,11 @@ class CatalogAdmin(ReadOnlyAdmin):
         is_asking = publishes and draft_waits and not asked.is_running
         waits = waiting.of(publishing.read_inputs()) if is_asking else None
         release = {"publishes": publishes, "draft_waits": draft_waits, "waits": waits}
-        page = {"publish_page": waiting.publish_page(request, self.admin_site.name), "outcome": _outcome(asked)}
+        page = {
+            "publish_page": waiting.publish_page(request, self.admin_site.name),
+            "history_page": reverse(f"{self.admin_site.name}:sezzlee_mcp_catalog_history", args=[Catalog.ONLY]),
+            "outcome": _outcome(asked),
+        }
         response = rendered(self, request, "catalog/sync.html", {**context, **release, **page})
         if asked.is_running:
             response.headers["Refresh"] = str(REFRESH_SECONDS)

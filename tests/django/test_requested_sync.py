@@ -1,5 +1,6 @@
 """A sync that staff ask for: it runs behind the request, one at a time, and no process that dies leaves it running."""
 
+import re
 import threading
 from datetime import timedelta
 from typing import Any
@@ -73,6 +74,8 @@ def test_a_sync_publishes_in_the_name_of_whoever_asked(client: Client) -> None:
     assert (revision.source, str(revision.actor), revision.counts["tools"]) == ("sync", "ada", 1)
     assert "Generation 1: 1 tool added." in text(client)
     assert history() == [("ada", "Started a sync. Generation 1: 1 tool added.")]
+    (history_page,) = re.findall(r'href="([^"]*/history/)"', text(client))
+    assert "Started a sync. Generation 1: 1 tool added." in client.get(history_page).content.decode()
     assert list(waiting.saves()) == []  # it was in the history before it published
 
 
