@@ -5,9 +5,11 @@ from typing import Any
 
 from django.apps.config import AppConfig
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import DEFAULT_DB_ALIAS, router
 from django.urls import NoReverseMatch, Resolver404, get_resolver, resolve, reverse
 
 from sezzlee_mcp import conf, decorators, signin
+from sezzlee_mcp.models import Catalog
 
 
 @register("sezzlee_mcp")
@@ -29,6 +31,21 @@ def check_markers(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> lis
     return [
         Error(f"The marker of {name} has no effect.", hint="Put it above @action.", id="sezzlee_mcp.E028")
         for name in decorators.lost()
+    ]
+
+
+@register("sezzlee_mcp")
+def check_database(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """A publish locks, reads back what was saved, and writes all or nothing; a replica knows nothing of that yet."""
+    routed = sorted({router.db_for_read(Catalog), router.db_for_write(Catalog)} - {DEFAULT_DB_ALIAS})
+    if not routed:
+        return []
+    return [
+        Warning(
+            f"The app's tables are routed to {' and '.join(map(repr, routed))}: what staff save may not be published.",
+            hint=f"Let DATABASE_ROUTERS read and write the app sezzlee_mcp in {DEFAULT_DB_ALIAS!r}.",
+            id="sezzlee_mcp.W003",
+        )
     ]
 
 

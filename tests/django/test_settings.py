@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from sezzlee_mcp import conf
-from sezzlee_mcp.checks import check_settings, check_urls
+from sezzlee_mcp.checks import check_database, check_settings, check_urls
 
 
 @pytest.mark.parametrize(
@@ -127,3 +127,24 @@ def test_project_without_the_endpoint_is_warned() -> None:
 
 def test_project_with_the_endpoint_is_not_warned() -> None:
     assert check_urls(None) == []
+
+
+class ReplicaRouter:
+    def db_for_read(self, model: Any, **hints: Any) -> str:
+        return "replica"
+
+
+def test_project_that_reads_the_tables_from_a_replica_is_warned(settings: Settings) -> None:
+    settings.DATABASE_ROUTERS = [f"{__name__}.ReplicaRouter"]
+
+    assert check_database(None) == [
+        Warning(
+            "The app's tables are routed to 'replica': what staff save may not be published.",
+            hint="Let DATABASE_ROUTERS read and write the app sezzlee_mcp in 'default'.",
+            id="sezzlee_mcp.W003",
+        )
+    ]
+
+
+def test_project_with_the_tables_in_its_default_database_is_not_warned() -> None:
+    assert check_database(None) == []
