@@ -323,6 +323,16 @@ def compile_draft(inputs: Inputs, writer: Writer | None = None) -> Draft:
     return replace(draft, withheld=tuple(history.moved(meant, draft.contents)))
 
 
+def waiting_tools(inputs: Inputs) -> tuple[str, ...]:
+    """
+    The tools that publishing the rows as they are would change.
+
+    Compiled only where something is known to wait, since that takes as long as a save.
+    """
+    changes = compile_draft(inputs).changes if inputs.draft_waits else ()
+    return tuple(dict.fromkeys(change.tool for change in changes))
+
+
 def draft_of(inputs: Inputs, candidate: Candidate) -> Draft:
     """The draft that publishes exactly the tools of a candidate."""
     contents = {tool.name: tool.content_digest for tool in candidate.tools}

@@ -24,8 +24,10 @@ from sezzlee_mcp.publishing import (
     has_diagnostics,
     keep_rows,
     publish_rows,
+    read_inputs,
     read_inputs_beside,
     replace_diagnostics,
+    waiting_tools,
 )
 
 # A sync that takes away this many tools and more than half of all is a mistake until somebody says otherwise.
@@ -82,7 +84,8 @@ class SyncReport:
     ``compiled`` counts the tools whose inputs were new, the others were taken over as they are published.
     ``generation`` is the one in force afterwards; ``tool_changes`` are names by added, removed and changed: what it
     publishes, or what waits in the draft where it does not ``publishes``.
-    ``withheld`` are those that would be other ones if a rollback did not hold them.
+    ``withheld`` are those that would be other ones if a rollback did not hold them, ``carried`` those that edits in the
+    draft change, which it publishes along.
     ``is_behind`` says that this sync found something to write, or to publish where it does. ``lost`` counts the
     published tools that it takes away.
     """
@@ -97,6 +100,7 @@ class SyncReport:
     generation: int
     is_behind: bool
     withheld: tuple[str, ...]
+    carried: tuple[str, ...]
     publishes: bool
     lost: int
 
@@ -143,6 +147,7 @@ class SyncReport:
             "operations": self.row_changes.to_json(),
             "changes": dict(self.tool_changes),
             "withheld": list(self.withheld),
+            "carried": list(self.carried),
             "publishes": self.publishes,
             "diagnostics": [found.to_json() for found in self.diagnostics],
         }
@@ -236,6 +241,7 @@ class _Plan:
     discovery: Discovery
     row_changes: RowChanges
     draft: Draft
+    carried: tuple[str, ...]
     has_new_diagnostics: bool
     has_new_release: bool
     publishes: bool
@@ -272,6 +278,7 @@ class _Plan:
             generation=generation,
             is_behind=self.is_behind,
             withheld=self.draft.withheld,
+            carried=self.carried,
             publishes=self.publishes,
             lost=self.lost,
         )
@@ -285,6 +292,7 @@ def _plan(discovery: Discovery, publishes: bool) -> _Plan:
         discovery=discovery,
         row_changes=_row_changes(draft.inputs.rows, discovery.digests),
         draft=draft,
+        carried=waiting_tools(read_inputs()) if publishes and draft.inputs.draft_waits else (),
         has_new_diagnostics=not (
             has_diagnostics(DiagnosticRow.Stage.DOCUMENT, discovery.diagnostics)
             and has_diagnostics(DiagnosticRow.Stage.CATALOG, draft.candidate.diagnostics)

@@ -24,7 +24,7 @@ from sezzlee_mcp.models import (
     Variant,
     VisibilityPolicy,
 )
-from sezzlee_mcp.publishing import Inputs, compile_draft
+from sezzlee_mcp.publishing import Inputs, waiting_tools
 
 PUBLISH = "sezzlee_mcp.publish_catalog"
 VIEW_REVISIONS = "sezzlee_mcp.view_revision"
@@ -68,9 +68,7 @@ def publish_page(request: HttpRequest, site: str) -> str:
 
 
 def of(inputs: Inputs) -> Waiting:
-    """What waits; compiled only where something is known to, since that takes as long as a save."""
-    changes = compile_draft(inputs).changes if inputs.draft_waits else ()
-    tools = tuple(dict.fromkeys(change.tool for change in changes))
+    tools = waiting_tools(inputs)
     return Waiting(tools=tools, users=_users(saves()) if tools else ())
 
 

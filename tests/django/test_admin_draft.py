@@ -435,7 +435,28 @@ def test_the_command_follows_the_setting(capsys: pytest.CaptureFixture[str]) -> 
         "admin's page, or by sezzlee_sync --publish."
     )
     call_command("sezzlee_sync", document=fruit("apples", "figs"), publish=True)
-    assert capsys.readouterr().out.splitlines()[-1] == "Generation 4: 1 added, 1 removed, 0 changed."
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "Generation 4: 1 added, 1 removed, 0 changed.",
+        "Published along, as it waited in the draft: what changed of ripe_pears, figs.",
+    ]
+
+
+def test_a_sync_says_which_waiting_edits_it_publishes(
+    at_once: None, client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log_in(client, "bob", *EDITOR)
+    save(client, change_page(APPLES), description="Every apple.")
+
+    call_command("sezzlee_sync", document=fruit("apples", "pears", "figs"), dry_run=True)
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "Would publish along, as it waited in the draft: what changed of apples."
+    )
+    call_command("sezzlee_sync", document=fruit("apples", "pears", "figs"))
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "Generation 4: 1 added, 0 removed, 1 changed.",
+        "Published along, as it waited in the draft: what changed of apples.",
+    ]
+    assert sync(fruit("apples", "pears", "figs"), write=False).carried == ()
 
 
 def test_a_release_vouches_for_what_is_published_once_it_is(settings: Settings) -> None:

@@ -14,6 +14,7 @@ from sezzlee_mcp.errors import PublishRefused
 from sezzlee_mcp.sync import OWN, SyncReport, sync
 
 POINTERS_SHOWN = 3
+TOOLS_SHOWN = 20
 
 
 def read_document(path: str) -> Any:
@@ -95,6 +96,12 @@ class Command(BaseCommand):
             if len(found) > POINTERS_SHOWN:
                 self.stderr.write(f"  and {len(found) - POINTERS_SHOWN} more")
         self.stdout.write(self._outcome(report, writes))
+        if report.carried and not report.is_fatal:
+            more = f" and {left} more" if (left := len(report.carried) - TOOLS_SHOWN) > 0 else ""
+            self.stdout.write(
+                f"{'Published' if writes else 'Would publish'} along, as it waited in the draft: what changed of "
+                f"{', '.join(report.carried[:TOOLS_SHOWN])}{more}."
+            )
         if report.withheld:
             self.stdout.write(
                 f"Held since a rollback, so not published: what changed of {len(report.withheld)} tool(s). "
