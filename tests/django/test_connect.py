@@ -138,5 +138,7 @@ def test_name_and_address_cannot_leave_their_place_in_a_program(client: str) -> 
     ],
 )
 def test_mistake_is_told_with_the_way_out(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(CommandError, match=message):
+    with pytest.raises(CommandError, match=message) as refused:
         connect(**options)
+
+    assert refused.value.returncode == 2

@@ -11,6 +11,7 @@ from drf_spectacular.settings import spectacular_settings
 from sezzlee_mcp import conf, signin
 from sezzlee_mcp.callers import credential_scheme
 from sezzlee_mcp.clients import CLIENTS, TOKEN_VARIABLE, ClientKind, Target
+from sezzlee_mcp.management.given_files import MISUSE
 
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 
@@ -42,14 +43,17 @@ class Command(BaseCommand):
             return CLIENTS[client]
         near = get_close_matches(client, CLIENTS, n=1)
         guess = f" Did you mean {near[0]!r}?" if near else ""
-        raise CommandError(f"There is no client {client!r} here; known are {', '.join(CLIENTS)}.{guess}")
+        message = f"There is no client {client!r} here; known are {', '.join(CLIENTS)}.{guess}"
+        raise CommandError(message, returncode=MISUSE)
 
     def _address(self, given: str | None) -> str:
         url = given or conf.current().resource
         if url is None:
-            raise CommandError(f"Say where the client finds the endpoint: --url https://example.com/{conf.path()}")
+            message = f"Say where the client finds the endpoint: --url https://example.com/{conf.path()}"
+            raise CommandError(message, returncode=MISUSE)
         if not _ADDRESS.fullmatch(url):
-            raise CommandError(f"--url is {url!r}, not an address such as https://example.com/{conf.path()}")
+            message = f"--url is {url!r}, not an address such as https://example.com/{conf.path()}"
+            raise CommandError(message, returncode=MISUSE)
         return url
 
 

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sezzlee_mcp.callers import as_user, users_named
 from sezzlee_mcp.explanations import Explanation, Outcome, Step, explain
+from sezzlee_mcp.management.given_files import MISUSE
 
 _WIDTH = 100
 _INDENT = 21
@@ -40,7 +41,7 @@ class Command(BaseCommand):
     def _user(self, name: str) -> Any:
         users = users_named([name])
         if name not in users:
-            raise CommandError(f"There is no user {name!r}.", returncode=2)
+            raise CommandError(f"There is no user {name!r}.", returncode=MISUSE)
         return users[name]
 
     def _print(self, explanation: Explanation, format: str) -> None:
