@@ -1,8 +1,9 @@
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -13,24 +14,20 @@ from django.utils.translation import gettext_lazy
 
 from sezzlee_mcp import snapshots
 from sezzlee_mcp.admin.bases import StaffAdmin, rendered
-from sezzlee_mcp.admin.forms import LinesField
+from sezzlee_mcp.admin.forms import LinesField, SeenForm
+from sezzlee_mcp.admin.versions import SEEN
 from sezzlee_mcp.admin.waiting import VIEW_REVISIONS
 from sezzlee_mcp.evaluation import PLACES, Evaluation, remarkable_cases
 from sezzlee_mcp.models import Operation, Revision, SearchCase, ToolContent
 from sezzlee_mcp.models.cases import AS_USER
 from sezzlee_mcp.search import Case, CasesUnreadable, read_cases, write_cases
 
-if TYPE_CHECKING:
-    CaseModelForm = forms.ModelForm[SearchCase]
-else:
-    CaseModelForm = forms.ModelForm
-
 FILE_LIMIT_BYTES = 1_000_000
 GENERATIONS_SHOWN = 50  # to compare with; the command takes any that is kept
 NOTE_CHARS = 40  # of a generation's note, beside its number
 
 
-class SearchCaseForm(CaseModelForm):
+class SearchCaseForm(SeenForm):
     tags = LinesField(label=gettext_lazy("Tags"), required=False, help_text=gettext_lazy("What the agent filters by."))
     expected = LinesField(
         label=gettext_lazy("Expected"),
@@ -106,6 +103,7 @@ class SearchCaseAdmin(StaffAdmin):
     """Cases are staff's own measure: nothing of them is published."""
 
     form = SearchCaseForm
+    change_form_template = "admin/sezzlee_mcp/seen_form.html"
     list_display = ("query", "need", "user", "tag_list", "expectation")
     list_filter = ("user",)
     search_fields = ("need", "query", "user")
@@ -117,6 +115,22 @@ class SearchCaseAdmin(StaffAdmin):
             for name, view in views.items()
         ]
         return [*own, *super().get_urls()]
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Two who save one case at once wait for each other, so that the second is told."""
+        with transaction.atomic():
+            if request.method == "POST" and object_id and (row := self.get_object(request, unquote(object_id))):
+                SearchCase.objects.select_for_update().filter(pk=row.pk).first()
+            return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        return super().render_change_form(request, {**context, "seen_name": SEEN}, *args, **kwargs)
 
     def get_readonly_fields(self, request: HttpRequest, obj: SearchCase | None = None) -> tuple[str, ...]:
         return () if request.user.has_perm(AS_USER) else ("user",)

@@ -73,13 +73,31 @@ def check_constant(form: forms.BaseForm, is_sent: bool) -> None:
         form.add_error("constant", ValidationError(_("Nothing is hidden that would send a constant."), code="unused"))
 
 
-class PublishingForm(ModelForm):
+class SeenForm(ModelForm):
+    """A form that is not valid when somebody else saved what it would overwrite, since the page was opened."""
+
+    @property
+    def seen(self) -> str:
+        """What the page shows of what is stored, for a save to send along; empty for a row that is added."""
+        return json.dumps(self.versions) if self.instance.pk else ""
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """What is stored, read before what is typed is written into the rows inside the page."""
+        return versions.stored(self)
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        for field, error in versions.overwritten(self) if self.instance.pk else ():
+            self.add_error(field, error)
+
+
+class PublishingForm(SeenForm):
     """
     A form that is compiled before it is saved.
 
     A sound one holds the ``draft`` of the catalog that saving makes. It is not valid while it is previewed, so that
-    nothing is saved and the page comes back with everything typed. Neither is it when somebody else saved what it
-    would overwrite, since the page was opened.
+    nothing is saved and the page comes back with everything typed.
     """
 
     draft: Draft | None = None
@@ -101,20 +119,8 @@ class PublishingForm(ModelForm):
     def is_valid(self) -> bool:
         return super().is_valid() and PREVIEW not in self.data
 
-    @property
-    def seen(self) -> str:
-        """What the page shows of what is stored, for a save to send along; empty for a row that is added."""
-        return json.dumps(self.versions) if self.instance.pk else ""
-
-    @cached_property
-    def versions(self) -> dict[str, str]:
-        """What is stored, read before what is typed is written into the rows inside the page."""
-        return versions.stored(self)
-
     def _post_clean(self) -> None:
-        super()._post_clean()  # type: ignore[misc]
-        for field, error in versions.overwritten(self) if self.instance.pk else ():
-            self.add_error(field, error)
+        super()._post_clean()
         formsets = vars(self.instance).get("formsets", ())
         if self.errors or not all(formset.is_valid() for formset in formsets):
             return

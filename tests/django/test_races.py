@@ -30,6 +30,7 @@ from sezzlee_mcp.models import (
     Operation,
     RequestedSync,
     Revision,
+    SearchCase,
     SelectionRule,
     Tag,
     ToolContent,
@@ -377,6 +378,10 @@ def tag_page() -> str:
     return page("tag", "change", tag.pk)
 
 
+def search_case_page() -> str:
+    return page("searchcase", "change", SearchCase.objects.create(need="Fruit?", query="fruit", expected=[APPLES]).pk)
+
+
 EDITED: dict[Callable[[], str], tuple[str, str, str]] = {
     apples_page: ("description", "Ada’s.", "Bob’s."),
     variant_page: ("description", "Ada’s.", "Bob’s."),
@@ -384,6 +389,7 @@ EDITED: dict[Callable[[], str], tuple[str, str, str]] = {
     argument_rule_page: ("note", "Ada’s.", "Bob’s."),
     policy_page: ("routes", "/apples/", "/pears/"),
     tag_page: ("name", "Ada’s.", "Bob’s."),
+    search_case_page: ("need", "Ada’s?", "Bob’s?"),
 }
 
 
