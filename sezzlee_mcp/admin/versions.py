@@ -18,6 +18,7 @@ from sezzlee_mcp.canonical import digest
 
 SEEN = "_seen"  # the name of the hidden input
 _DIGITS = 12
+_ROW = ":"  # stands in the name of a row inside the page, and in that of no field
 
 
 def stored(form: Any) -> dict[str, str]:
@@ -34,7 +35,11 @@ def overwritten(form: Any) -> Iterator[tuple[str | None, ValidationError]]:
         yield None, ValidationError(text, code="not_seen")
         return
     now, rows = form.versions, dict(_rows(form))
-    changed = [name for name in {**seen, **now} if now.get(name) != seen.get(name)]
+    changed = [
+        name
+        for name in {**seen, **now}
+        if now.get(name) != seen.get(name) and (name in now or _ROW in name)  # a field that is not here is not written
+    ]
     if not changed:
         return
     yield None, ValidationError(_since(form.instance), code="overwritten")
@@ -76,7 +81,7 @@ def _values(row: models.Model) -> dict[str, Any]:
 def _rows(form: Any) -> Iterator[tuple[str, models.Model]]:
     for formset in vars(form.instance).get("formsets", ()):
         for row in formset.get_queryset():
-            yield f"{formset.prefix}:{row.pk}", row
+            yield f"{formset.prefix}{_ROW}{row.pk}", row
 
 
 def _version(value: Any) -> str:
