@@ -280,7 +280,7 @@ CODES: dict[str, tuple[Severity, str]] = {
     ),
     "invalid_fill_constant": (
         Severity.DROPPED,
-        "The constant of the hidden argument {name} does not fit what the operation takes there.",
+        "The constant of the hidden argument {name} does not fit: {reason}.",
     ),
     "sealed_curation_overridden": (
         Severity.WARNING,

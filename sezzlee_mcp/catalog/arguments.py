@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sezzlee_mcp.catalog.bodies import BodyPlan
-from sezzlee_mcp.catalog.constants import fits, is_writable
+from sezzlee_mcp.catalog.constants import misfit
 from sezzlee_mcp.catalog.curation import ArgumentRecord, FillKind
 from sezzlee_mcp.catalog.tools import Exposed
 from sezzlee_mcp.diagnostics import Diagnostic, diagnose
@@ -175,12 +175,10 @@ def _fill_refusals(
         yield diagnose("hidden_required_omitted", operation=operation, name=argument.name)
     if fill.kind is FillKind.DEFERRED and fill.source not in fill_sources:
         yield diagnose("unknown_fill_source", operation=operation, name=argument.name, source=fill.source)
-    if fill.kind is FillKind.CONSTANT and not _takes(argument, fill.value):
-        yield diagnose("invalid_fill_constant", operation=operation, name=argument.name)
-
-
-def _takes(argument: Argument, value: Any) -> bool:
-    return is_writable(value, argument.location) and fits(value, argument.schema, argument.definitions)
+    if fill.kind is FillKind.CONSTANT:
+        reason = misfit(fill.value, argument.location, argument.schema, argument.definitions)
+        if reason:
+            yield diagnose("invalid_fill_constant", operation=operation, name=argument.name, reason=reason)
 
 
 def _names(argument: Argument) -> Iterable[str]:

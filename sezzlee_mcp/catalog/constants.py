@@ -4,14 +4,31 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sezzlee_mcp.canonical import canonical_json
+from sezzlee_mcp.catalog.changes import clipped
 from sezzlee_mcp.catalog.shapes import DEFINITION
 
 _UNSENDABLE_IN_HEADER = ("\r", "\n", "\0")
 _NO_SEGMENTS = frozenset({"", ".", ".."})
+_WORDS = frozenset({"title", "description", "default", "examples", "$comment"})
 _DEPTH = 64  # a schema that leads deeper than a constant of staff's ever goes leads in a circle
 
 
-def is_writable(value: Any, location: str) -> bool:
+def misfit(value: Any, location: str, schema: Any, definitions: Mapping[str, Any]) -> str:
+    """Why an argument of that schema cannot be filled with the value there; empty where it can."""
+    if not _is_writable(value, location):
+        return f"no {location} of a request can carry it"
+    return "" if _fits(value, schema, definitions) else f"the operation takes {_asked(schema, definitions)}"
+
+
+def _asked(schema: Any, definitions: Mapping[str, Any]) -> str:
+    """The schema in a line, or what it refers to, without the words about it."""
+    reference = schema.get("$ref") if isinstance(schema, dict) else None
+    meant = definitions.get(reference.removeprefix(DEFINITION), schema) if isinstance(reference, str) else schema
+    rules = {key: meant[key] for key in meant if key not in _WORDS} if isinstance(meant, dict) else meant
+    return clipped(canonical_json(rules).decode())
+
+
+def _is_writable(value: Any, location: str) -> bool:
     """Whether any request can carry the value there, whatever its schema says."""
     if location == "body":
         return True
@@ -23,7 +40,7 @@ def is_writable(value: Any, location: str) -> bool:
     return location != "header" or not any(mark in text for text in texts for mark in _UNSENDABLE_IN_HEADER)
 
 
-def fits(value: Any, schema: Any, definitions: Mapping[str, Any], depth: int = _DEPTH) -> bool:
+def _fits(value: Any, schema: Any, definitions: Mapping[str, Any], depth: int = _DEPTH) -> bool:
     """Whether the value has the type, the choice and the members that the schema asks for."""
     if isinstance(schema, bool) or not isinstance(schema, dict):
         return schema is not False
@@ -31,7 +48,7 @@ def fits(value: Any, schema: Any, definitions: Mapping[str, Any], depth: int = _
         return False
 
     def agrees(part: Any, inner: Any) -> bool:
-        return fits(part, inner, definitions, depth - 1)
+        return _fits(part, inner, definitions, depth - 1)
 
     reference = schema.get("$ref")
     if isinstance(reference, str) and not agrees(value, definitions.get(reference.removeprefix(DEFINITION), {})):

@@ -167,6 +167,23 @@ def test_constant_is_checked_against_the_schema(schema: dict[str, Any], value: A
 
 
 @pytest.mark.parametrize(
+    ("schema", "asked"),
+    [
+        ({"type": "integer", "description": "A page."}, '{"type":"integer"}'),
+        ({"enum": [1, 2]}, '{"enum":[1,2]}'),
+        ({"$ref": "#/$defs/A", "$defs": {"A": {"type": "integer", "maximum": 9}}}, '{"maximum":9,"type":"integer"}'),
+        ({"type": "integer", "enum": list(range(100))}, '{"enum":[0,1,2,'),
+    ],
+)
+def test_refusal_of_a_constant_says_what_is_asked_for(schema: dict[str, Any], asked: str) -> None:
+    descriptor = operation(parameters=(parameter("a", schema),))
+    (refusal,) = compiled(descriptor, ArgumentRecord(name="a", fill=constant("x"))).diagnostics
+    said, _, shown = refusal.message.partition(": the operation takes ")
+    assert (said, shown.startswith(asked)) == ("The constant of the hidden argument a does not fit", True)
+    assert len(refusal.message) < 300
+
+
+@pytest.mark.parametrize(
     ("location", "value"), [("path", ""), ("path", ".."), ("path", "."), ("header", "a\r\nb"), ("header", "\0")]
 )
 def test_constant_is_checked_against_its_place(location: str, value: str) -> None:

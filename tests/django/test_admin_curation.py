@@ -123,12 +123,16 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, list[str]]]] = {
     ),
     "a constant of another type": (
         {**CONSTANT, "constant": "[1]"},
-        {"constant": ["The constant of the hidden argument colour does not fit what the operation takes there."]},
+        {
+            "constant": [
+                'The constant of the hidden argument colour does not fit: the operation takes {"type":"string"}.'
+            ]
+        },
     ),
     "a constant that was forgotten": (CONSTANT, {"constant": ["Type the value that is sent."]}),
     "a constant that is null": (
         {**CONSTANT, "constant": "null"},
-        {"constant": ["The constant of the hidden argument colour does not fit what the operation takes there."]},
+        {"constant": ["The constant of the hidden argument colour does not fit: no query of a request can carry it."]},
     ),
     "a constant that is no JSON": ({**CONSTANT, "constant": "fresh"}, {"constant": ["Enter a valid JSON."]}),
     "a constant that JSON cannot hold": (
@@ -389,7 +393,7 @@ def test_a_rule_that_says_not_one_thing_is_refused(
 def test_a_rule_that_would_cost_tools_is_refused(client: Client) -> None:
     response = save(client, page("argumentrule", "add"), argument="k*", hidden="constant", constant="1")
 
-    message = "The constant of the hidden argument kind does not fit what the operation takes there."
+    message = 'The constant of the hidden argument kind does not fit: the operation takes {"type":"string"}.'
     assert errors(response) == {"__all__": [f"GET /apples/: {message}", f"GET /pears/: {message}"]}
 
 

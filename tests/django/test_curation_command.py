@@ -382,7 +382,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
         argument(name="colour", hidden={"kind": "constant", "value": [1]}),
         [
             f"{PEARS_AT}/arguments/1: GET /pears/: "
-            "The constant of the hidden argument colour does not fit what the operation takes there."
+            'The constant of the hidden argument colour does not fit: the operation takes {"type":"string"}.'
         ],
     ),
     "an argument of a variant": (
@@ -404,7 +404,8 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a rule that costs a tool": (
         {"argumentRules": [{"argument": "colour", "hidden": {"kind": "constant", "value": [1]}}]},
         [
-            f"/: GET /{name}/: The constant of the hidden argument colour does not fit what the operation takes there."
+            f"/: GET /{name}/: The constant of the hidden argument colour does not fit: "
+            'the operation takes {"type":"string"}.'
             for name in ("apples", "pears")
         ],
     ),
