@@ -81,6 +81,13 @@ class PublishingAdmin(StaffAdmin):
         with self.locked(request):
             return super().changeform_view(request, object_id, form_url, extra_context)
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The row of the page, read once: a page that deletes asks for it twice."""
+        kept: dict[str, Any] = vars(request).setdefault("sezzlee_rows", {})
+        if object_id not in kept:
+            kept[object_id] = super().get_object(request, object_id, from_field)
+        return kept[object_id]
+
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:

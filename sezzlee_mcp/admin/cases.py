@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from sezzlee_mcp import snapshots
 from sezzlee_mcp.admin.bases import StaffAdmin, rendered
+from sezzlee_mcp.admin.filters import TextFilter
 from sezzlee_mcp.admin.forms import LinesField, SeenForm
 from sezzlee_mcp.admin.versions import SEEN
 from sezzlee_mcp.admin.waiting import VIEW_REVISIONS
@@ -105,7 +106,7 @@ class SearchCaseAdmin(StaffAdmin):
     form = SearchCaseForm
     change_form_template = "admin/sezzlee_mcp/seen_form.html"
     list_display = ("query", "need", "user", "tag_list", "expectation")
-    list_filter = ("user",)
+    list_filter = (("user", TextFilter),)
     search_fields = ("need", "query", "user")
 
     def get_urls(self) -> list[URLPattern]:

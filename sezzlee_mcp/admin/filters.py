@@ -1,6 +1,6 @@
 """What the list of operations can be narrowed by, beside plain columns."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from django.contrib import admin
@@ -47,6 +47,14 @@ class ChosenExposureFilter(admin.ChoicesFieldListFilter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.title = _("staff’s exposure")
+
+
+class TextFilter(admin.AllValuesFieldListFilter):
+    """By the values that a text has; the empty one would be a link without a word."""
+
+    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+        for choice in super().choices(changelist):
+            yield {**choice, "display": choice["display"] or self.empty_value_display}
 
 
 class OwnFilter(admin.SimpleListFilter):

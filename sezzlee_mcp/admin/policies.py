@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from sezzlee_mcp.admin.bases import PublishingAdmin, listed
+from sezzlee_mcp.admin.filters import TextFilter
 from sezzlee_mcp.admin.forms import SelectionRuleForm, TagForm, VisibilityPolicyForm
 from sezzlee_mcp.models import SelectionRule, Tag, VisibilityPolicy
 
@@ -34,7 +35,7 @@ class SelectionRuleAdmin(PublishingAdmin):
     form = SelectionRuleForm
     list_display = ("decision", "method", "route", "note")
     list_display_links = ("decision", "route")
-    list_filter = ("decision", "method")
+    list_filter = ("decision", ("method", TextFilter))
     search_fields = ("route", "note")
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ class Staff:
     url: str
     faults: list[str] = field(default_factory=list)
     queries: dict[str, int] = field(default_factory=dict)
+    answer: Response | None = None  # the page that is shown
 
     def __post_init__(self) -> None:
         self.page.on("console", self._hear)
@@ -51,6 +53,7 @@ class Staff:
         if response.request.resource_type == "document":
             key = f"{response.request.method} {response.url.removeprefix(self.url)}"
             self.queries[key] = int(response.headers.get("x-queries", 0))
+            self.answer = response
 
 
 @pytest.fixture(scope="session")
@@ -67,10 +70,18 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def large_site(document: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server whose staff have curated nothing yet."""
-    with empty_database("pages", tmp_path_factory) as database_url:
+    with serving("pages", document, tmp_path_factory) as url:
+        yield url
+
+
+@contextmanager
+def serving(name: str, document: Path, tmp_path_factory: pytest.TempPathFactory, *commands: list[str]) -> Iterator[str]:
+    """The address of a server on a new database, with what the commands make of the document's catalog."""
+    with empty_database(name, tmp_path_factory) as database_url:
         settings = "tests.processes.pages.strict_settings"
         environment = {**os.environ, "DATABASE_URL": database_url, "DJANGO_SETTINGS_MODULE": settings}
-        manage(environment, ["migrate"], ["loaddata", "users", "shop"], ["sezzlee_sync", "--document", str(document)])
+        filled = [["loaddata", "users", "shop"], ["sezzlee_sync", "--document", str(document)], *commands]
+        manage(environment, ["migrate"], *filled)
         server = start(SERVERS["gunicorn"], environment)
         yield server.url
         server.process.terminate()
