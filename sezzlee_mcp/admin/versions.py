@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from django import forms
 from django.contrib.admin.models import LogEntry
 from django.contrib.admin.utils import NestedObjects
 from django.contrib.contenttypes.models import ContentType
@@ -92,7 +93,7 @@ def _version(value: Any) -> str:
 def _read(text: str) -> Mapping[str, str] | None:
     try:
         seen = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return seen if isinstance(seen, dict) else None
 
@@ -114,6 +115,8 @@ def _last_save(row: models.Model) -> str:
 
 
 def _written(field: Any, value: Any) -> str:
+    if isinstance(field, forms.JSONField):
+        value = field.prepare_value(value)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or _("none")
     if isinstance(value, bool):

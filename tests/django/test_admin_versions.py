@@ -1,12 +1,13 @@
 """Two members of staff on one page: the second is told, and nothing is overwritten in silence."""
 
+import json
 from typing import Any
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from sezzlee_mcp.models import ArgumentCuration, Catalog, SelectionRule
+from sezzlee_mcp.models import ArgumentCuration, ArgumentRule, Catalog, SelectionRule
 from sezzlee_mcp.sync import sync
 from tests.django.admin_pages import LIBRARY, RULES, change_page, errors, operation, page, save, typed
 from tests.factories import SelectionRuleFactory, SuperuserFactory, TagFactory
@@ -107,6 +108,16 @@ def test_pages_about_many_tools_tell_it_as_well(client: Client, bob: Client) -> 
     assert SelectionRule.objects.get().note == ""
 
 
+@pytest.mark.parametrize("constant", [{"a": [1]}, ["a", 1], True, "a"])
+def test_json_that_another_changed_is_said_as_it_is_typed(client: Client, constant: Any) -> None:
+    rule = ArgumentRule.objects.create(argument="size", hidden="constant", constant=1)
+    url = page("argumentrule", "change", rule.pk)
+    opened = typed(client, url, note="Mine.")
+    ArgumentRule.objects.update(constant=constant)
+
+    assert errors(client.post(url, opened))["constant"] == [f"It was changed and is now: {json.dumps(constant)}"]
+
+
 @pytest.mark.parametrize("answered", [{"_preview": "Preview"}, {"budget_bytes": "few"}], ids=["preview", "refusal"])
 def test_a_row_that_was_edited_and_shown_again_can_be_saved_from_there(
     client: Client, answered: dict[str, str]
@@ -121,7 +132,7 @@ def test_a_row_that_was_edited_and_shown_again_can_be_saved_from_there(
     assert operation(BOOKS).arguments.get().description == "Of its cover."
 
 
-@pytest.mark.parametrize("seen", [None, "", "[]", "{"])
+@pytest.mark.parametrize("seen", [None, "", "[]", "{", "[" * 100_000], ids=["none", "", "list", "half", "levels"])
 def test_a_save_that_does_not_say_what_it_saw_is_refused(client: Client, seen: str | None) -> None:
     response = save(client, change_page(BOOKS), title="Mine", _seen=seen)
 
