@@ -98,6 +98,7 @@ class CatalogAdmin(ReadOnlyAdmin):
             "title": _("Survey"),
             "catalog": Catalog.objects.filter(pk=Catalog.ONLY).first(),
             "publish_page": waiting.publish_page(request, self.admin_site.name),
+            "search_page": pages.search,
             "figures": _figures(pages, tools),
             "generations": self._generations(pages),
             "faults": [
@@ -213,6 +214,11 @@ class _Pages:
         if not self._open[model]:
             return ""
         return reverse(f"{self._site.name}:sezzlee_mcp_{model._meta.model_name}_{kind}", args=args)
+
+    @property
+    def search(self) -> str:
+        """Where a search is tried as an agent makes it."""
+        return self._address(Operation, "try_search")
 
     def edit_of_many(self, edit: str) -> str:
         """Where an edit of operations is shown before it is saved; "" for those who may not make one."""

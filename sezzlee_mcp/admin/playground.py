@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from sezzlee_mcp import explanations, snapshots
 from sezzlee_mcp.admin.bases import ModelAdmin, rendered
@@ -159,11 +159,27 @@ def search_view(model_admin: ModelAdmin, request: HttpRequest) -> HttpResponse:
         )
         context |= {
             "listings": [_shown(listing, links) for listing in listings],
-            "total": playground.total,
+            "total": _total(form, playground.total),
             "is_sought_hidden": asked["sought"] and not playground.shows(asked["sought"]),
             "run_url": links.run(),
         }
     return rendered(model_admin, request, "operation/try_search.html", context)
+
+
+def _total(form: AgentForm, total: int) -> str:
+    """How many tools there are to find, and for whom: a user's name alone chooses no agent."""
+    said = {
+        EVERYTHING: ngettext(
+            "The whole catalog has %(number)d tool.", "The whole catalog has %(number)d tools.", total
+        ),
+        ANONYMOUS: ngettext(
+            "An anonymous agent can find %(number)d tool.", "An anonymous agent can find %(number)d tools.", total
+        ),
+        USER: ngettext(
+            "An agent of %(user)s can find %(number)d tool.", "An agent of %(user)s can find %(number)d tools.", total
+        ),
+    }
+    return said[form.cleaned_data["agent"]] % {"number": total, "user": form.cleaned_data["user"]}
 
 
 def tool_view(model_admin: ModelAdmin, request: HttpRequest) -> HttpResponse:

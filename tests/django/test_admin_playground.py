@@ -148,7 +148,7 @@ def test_a_search_finds_what_the_users_agent_finds(
 
         (listing,) = [one for one in response.context["listings"] if one["is_in_force"]]
         assert [row["place"].name for row in listing["places"]] == names
-        assert response.context["total"] == answer["total"]
+        assert response.context["total"] == f"An agent of {user} can find {answer['total']} tools."
 
 
 def test_an_anonymous_agents_search_finds_what_that_finds(
@@ -162,6 +162,16 @@ def test_an_anonymous_agents_search_finds_what_that_finds(
 def test_a_search_of_the_whole_catalog_finds_what_no_user_need_see(shop: None, staff: None, client: Client) -> None:
     assert "audit_list" not in found(client, query="audit", agent="user", user="bob")["contract"]
     assert found(client, query="audit")["contract"][0] == "audit_list"
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [("", "The whole catalog has"), ("anonymous", "An anonymous agent can find")],
+)
+def test_a_users_name_alone_chooses_no_agent(testapp: None, staff: None, client: Client, agent: str, said: str) -> None:
+    response = client.get(page("operation", SEARCH), {"query": "numbers", "agent": agent, "user": "ada"})
+
+    assert said in text_of(response)
 
 
 def test_a_score_is_explained_word_by_word(testapp: None, staff: None, client: Client) -> None:
