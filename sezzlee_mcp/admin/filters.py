@@ -139,7 +139,7 @@ class TokensFilter(SurveyFilter):
         return [(str(number), _("over %(number)d") % {"number": number}) for number in HEAVY_TOKENS]
 
     def holds(self, request: HttpRequest, tool: survey.SurveyedTool, value: str) -> bool:
-        return value.isdecimal() and tool.tokens > int(value)
+        return value in map(str, HEAVY_TOKENS) and tool.tokens > int(value)
 
 
 class MarkFilter(SurveyFilter):

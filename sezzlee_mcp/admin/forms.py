@@ -15,7 +15,7 @@ from sezzlee_mcp.admin import candidates, origins, refusals, versions
 from sezzlee_mcp.catalog.curation import ArgumentRecord, FillKind, OperationCuration
 from sezzlee_mcp.folding import fold
 from sezzlee_mcp.models import ArgumentCuration, Operation, SelectionRule, Tag, ToolAlias, Variant, VisibilityPolicy
-from sezzlee_mcp.models.fields import NULL_TYPED
+from sezzlee_mcp.models.fields import NULL_TYPED, validate_texts
 from sezzlee_mcp.models.hints import HINTS
 from sezzlee_mcp.models.policies import METHODS
 from sezzlee_mcp.publishing import Draft, Inputs, draft_with, new_losses, read_inputs
@@ -31,6 +31,7 @@ PREVIEW = "_preview"  # the name of the button
 class LinesField(forms.CharField):
     """A list of texts, typed one a line."""
 
+    default_validators = [validate_texts]
     widget = forms.Textarea(attrs={"rows": 4})
 
     def prepare_value(self, value: Any) -> Any:

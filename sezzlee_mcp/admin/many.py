@@ -27,6 +27,7 @@ from sezzlee_mcp.models.operations import TAG_CHARS
 from sezzlee_mcp.publishing import Draft, Inputs, draft_with, new_losses, read_inputs
 
 LOSSES_SHOWN = 10
+KEY_DIGITS = 18  # of a primary key; one of more may be larger than a database reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,8 @@ class OperationsField(forms.CharField):
     widget = forms.HiddenInput
 
     def to_python(self, value: Any) -> Any:
-        keys = [key for key in (super().to_python(value) or "").split(",") if key.isdecimal()]
+        typed = (super().to_python(value) or "").split(",")
+        keys = [key for key in typed if key.isdecimal() and len(key) <= KEY_DIGITS]
         return list(Operation.objects.with_curation().filter(pk__in=keys))
 
     @staticmethod

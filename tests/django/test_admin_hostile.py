@@ -30,6 +30,27 @@ def test_nul_among_search_terms_is_refused(client: Client) -> None:
     assert operation(APPLES).search_terms == []
 
 
+@pytest.mark.parametrize("edit", ["tags", "terms"])
+def test_nul_among_the_words_of_many_is_refused(client: Client, edit: str) -> None:
+    typed = {"operations": operation(APPLES).pk, "mode": "add", "words": "pip\r\na\x00b"}
+    response = client.post(page("operation", f"many_{edit}"), typed)
+
+    assert response.context["form"].errors == {"words": NUL}
+
+
+@pytest.mark.parametrize("asked", ["9" * 5_000, "9" * 30], ids=["5000", "30"])
+def test_an_edit_of_operations_whose_keys_no_database_reads_leaves_those_out(client: Client, asked: str) -> None:
+    response = client.post(page("operation", "many_hide"), {"operations": f"{operation(APPLES).pk},{asked}"})
+
+    assert [str(edit.row) for edit in response.context["form"].edits] == [APPLES]
+
+
+def test_a_filter_by_tokens_that_the_list_does_not_offer_finds_none(client: Client) -> None:
+    response = client.get(page("operation", "changelist"), {"tokens": "9" * 5_000})
+
+    assert response.context["cl"].result_count == 0
+
+
 @pytest.mark.parametrize("targets", ["tags", "routes"])
 def test_nul_among_the_targets_of_a_policy_is_refused(client: Client, targets: str) -> None:
     typed = {"name": "staff", "rule": "staff", "tags": "fruit", "routes": "**", targets: "a\x00b"}
