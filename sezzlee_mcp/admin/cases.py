@@ -22,6 +22,7 @@ from sezzlee_mcp.evaluation import PLACES, Evaluation, remarkable_cases
 from sezzlee_mcp.models import Operation, Revision, SearchCase, ToolContent
 from sezzlee_mcp.models.cases import AS_USER
 from sezzlee_mcp.search import Case, CasesUnreadable, read_cases, write_cases
+from sezzlee_mcp.search.cases import is_typed
 
 FILE_LIMIT_BYTES = 1_000_000
 GENERATIONS_SHOWN = 50  # to compare with; the command takes any that is kept
@@ -45,6 +46,9 @@ class SearchCaseForm(SeenForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        for member, said in [*cleaned.items()]:
+            if not all(map(is_typed, said if isinstance(said, list) else [said])):
+                self.add_error(member, ValidationError(_("It holds a control character."), code="untyped"))
         if not self.errors:
             case = SearchCase(**{"user": self.instance.user, **cleaned}).to_case()
             for member, fault in Evaluation([case], [snapshots.current()]).unknown.get(0, {}).items():

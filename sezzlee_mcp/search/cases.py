@@ -54,6 +54,11 @@ class Case:
         return {name: value for name, value in members.items() if value}
 
 
+def is_typed(text: str) -> bool:
+    """Whether somebody can have typed this in one line: it holds no control character."""
+    return not _UNTYPED.search(text)
+
+
 class CasesUnreadable(ValueError):
     """A file that holds no cases; each of ``problems`` is a sentence that begins with a JSON pointer."""
 
@@ -113,7 +118,7 @@ def _text_problems(at: str, given: Any, limit_chars: int) -> Iterator[str]:
         yield f"{at}: it is a text, and this is {kind(given)}."
     elif len(given) > limit_chars:
         yield f"{at}: it has {len(given)} characters, over the limit of {limit_chars}."
-    elif _UNTYPED.search(given):
+    elif not is_typed(given):
         yield f"{at}: {_NOT_TYPED}"
 
 
@@ -124,5 +129,5 @@ def _list_problems(at: str, given: Any) -> Iterator[str]:
     for place, item in enumerate(given):
         if not isinstance(item, str) or not item.strip():
             yield f"{at}/{place}: it is a text, and this is {'empty' if isinstance(item, str) else kind(item)}."
-        elif _UNTYPED.search(item):
+        elif not is_typed(item):
             yield f"{at}/{place}: {_NOT_TYPED}"

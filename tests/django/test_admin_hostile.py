@@ -68,6 +68,14 @@ def test_nul_among_the_tags_of_a_case_is_refused(client: Client) -> None:
     assert not SearchCase.objects.exists()
 
 
+@pytest.mark.parametrize("member", ["need", "query", "tags", "expected"])
+def test_a_control_character_in_a_case_is_refused_as_in_a_file(client: Client, member: str) -> None:
+    typed = {"need": "Which?", "query": "apples", "tags": "fruit", "expected": APPLES, member: "a\tb"}
+    response = client.post(page("searchcase", "add"), typed)
+
+    assert errors(response) == {member: ["It holds a control character."]}
+
+
 def test_nul_among_older_names_is_refused(client: Client) -> None:
     response = save(client, change_page(APPLES), **added("arguments", {"name": "kind", "deprecated_aliases": "a\x00b"}))
 
