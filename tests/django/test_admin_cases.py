@@ -130,12 +130,14 @@ def test_a_run_compares_with_an_earlier_generation(client: Client) -> None:
 
 def test_a_ranker_that_fails_is_told_beside_the_others(client: Client, settings: Settings) -> None:
     settings.SEZZLEE_MCP = {**settings.SEZZLEE_MCP, "RANKER": "tests.django.test_evaluation.broken"}
-    keep(ORDERS)
+    keep(ORDERS, {**AUDIT, "user": ""})
 
     response = client.get(page("searchcase", "run"))
 
-    assert "It failed: ConnectionError: no model answers" in response.content.decode()
-    assert response.context["cases"][0]["places"] == [4, 1, None]
+    body = response.content.decode()
+    assert "It failed: ConnectionError: no model answers" in body
+    assert [case["places"] for case in response.context["cases"]] == [[4, 1, None], [1, 1, None]]
+    assert body.count('"sezzlee-number"><strong>–</strong></td>') == body.count('"sezzlee-number">–</td>') == 1
 
 
 def test_a_case_whose_operation_is_gone_costs_no_other(client: Client) -> None:
