@@ -44,8 +44,6 @@ FIELDS = {
     Field.PARAMETERS: gettext_lazy("parameters"),
     Field.MEMBERS: gettext_lazy("members of the body"),
 }
-
-
 RULES = {
     "its method is what the verb speaks of": gettext_lazy("its method is what the verb speaks of"),
     "it reads one object, and no id was given": gettext_lazy("it reads one object, and no id was given"),
@@ -73,16 +71,15 @@ class AgentForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        match cleaned.get("agent"):
-            case "anonymous":
-                self.caller = as_user(AnonymousUser())
-            case "user":
-                name = cleaned.get("user", "")
-                user = users_named([name]).get(name)
-                if user is None:
-                    self.add_error("user", ValidationError(_("There is no such user."), code="unknown"))
-                else:
-                    self.caller = as_user(user)
+        agent, name = cleaned.get("agent"), cleaned.get("user", "")
+        if agent == ANONYMOUS:
+            self.caller = as_user(AnonymousUser())
+        elif agent == USER:
+            user = users_named([name]).get(name)
+            if user is None:
+                self.add_error("user", ValidationError(_("There is no such user."), code="unknown"))
+            else:
+                self.caller = as_user(user)
         return cleaned
 
     @property

@@ -5,10 +5,10 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sezzlee_mcp import conf, curation_files, curation_loads
+from sezzlee_mcp.callers import users_named
 from sezzlee_mcp.catalog.curation_files import read_curation
 from sezzlee_mcp.curation_loads import LoadReport
 from sezzlee_mcp.errors import CurationRefused
@@ -108,8 +108,7 @@ class Command(BaseCommand):
 def _user(name: str | None) -> Any:
     if name is None:
         return None
-    model = get_user_model()
-    user = model._default_manager.filter(**{model.USERNAME_FIELD: name}).first()
+    user = users_named([name]).get(name)
     if user is None:
         raise CommandError(f"There is no user {name!r}.", returncode=MISUSE)
     return user
