@@ -340,8 +340,19 @@ def test_a_rule_is_previewed_before_it_is_saved(client: Client) -> None:
 
     assert "Nothing is saved yet The rule touches 2 operations. It touches 2 arguments. It saves" in text(response)
     assert "Tool Arguments apples size__in pears size__in Saving changes 2 tools for agents:" in text(response)
+    assert "Compare route and argument" not in text(response)
     assert response.context["adminform"].form["argument"].value() == "*__in"
     assert (ArgumentRule.objects.count(), Catalog.objects.generation()) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "rule", [{"argument": "shape"}, {"argument": "colour", "route": "/plums/"}, {"argument": "kind"}]
+)
+def test_a_rule_that_touches_nothing_says_where_to_look(client: Client, rule: dict[str, str]) -> None:
+    previewed = text(save(client, page("argumentrule", "add"), **rule, hidden="omit", _preview="Preview"))
+
+    assert "The rule touches 0 operations. It touches 0 arguments. It saves 0 bytes of what agents load." in previewed
+    assert "Compare route and argument with what stands on the page of an operation" in previewed
 
 
 def test_what_a_preview_says_is_saved_is_saved(client: Client) -> None:
