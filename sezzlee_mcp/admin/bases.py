@@ -26,7 +26,7 @@ from sezzlee_mcp.admin.previews import Pair
 from sezzlee_mcp.admin.versions import SEEN
 from sezzlee_mcp.admin.waiting import Waiting
 from sezzlee_mcp.models import Catalog, Revision
-from sezzlee_mcp.publishing import Draft, keep, publish, read_inputs
+from sezzlee_mcp.publishing import Draft, Inputs, keep, publish, read_inputs, waiting_tools
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -110,11 +110,12 @@ class PublishingAdmin(StaffAdmin):
     def locked(self, request: HttpRequest) -> Iterator[None]:
         """A save, under the catalog's lock; whoever published others' edits along is told whose they were."""
         with transaction.atomic():
-            catalog = Catalog.objects.lock()
-            waits = waiting.of(read_inputs()) if catalog.draft_waits and waiting.publishes(request) else None
+            waits = Catalog.objects.lock().draft_waits
+            # Whoever saves is in the history before that publishes.
+            users = waiting.users() if waits and waiting.publishes(request) else ()
             yield
-            if waits and Catalog.objects.generation() > catalog.generation:
-                self.message_user(request, carried(waits), messages.WARNING)
+            if tools := vars(request).get("sezzlee_carried"):
+                self.message_user(request, carried(Waiting(tools=tools, users=users)), messages.WARNING)
 
     def _deleting(self, request: HttpRequest, is_confirmed: bool) -> AbstractContextManager[None]:
         return self.locked(request) if is_confirmed else nullcontext()
@@ -152,7 +153,7 @@ class PublishingAdmin(StaffAdmin):
         return super().response_change(request, obj)
 
     def release_saved(self, request: HttpRequest, form: Any) -> None:
-        self.release(request, self.revision_note(form), draft=form.draft)
+        self.release(request, self.revision_note(form), form.stored, form.draft)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         form = context["adminform"].form
@@ -187,23 +188,31 @@ class PublishingAdmin(StaffAdmin):
 
     def delete_model(self, request: HttpRequest, obj: models.Model) -> None:
         note = _("%(kind)s deleted: %(what)s") % {"kind": self.opts.verbose_name, "what": obj}
+        stored = waiting.stored()
         super().delete_model(request, obj)
-        self.release(request, note)
+        self.release(request, note, stored)
 
     def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         deleted = ", ".join(str(row) for row in queryset)
         note = _("%(kind)s deleted: %(what)s") % {"kind": self.opts.verbose_name_plural, "what": deleted}
+        stored = waiting.stored()
         super().delete_queryset(request, queryset)
-        self.release(request, note)
+        self.release(request, note, stored)
 
-    def release(self, request: HttpRequest, note: str, draft: Draft | None = None) -> None:
-        """Publish what is saved, or keep it in the draft, and say what came of it."""
-        if waiting.publishes(request):
-            note = Truncator(note).chars(NOTE_CHARS)
-            revision = publish(source=Revision.Source.ADMIN, actor=request.user, note=note, draft=draft)
-            self.message_user(request, outcome(request, self.admin_site, revision))
-        else:
+    def release(self, request: HttpRequest, note: str, stored: Inputs | None, draft: Draft | None = None) -> None:
+        """
+        Publish what is saved, or keep it in the draft, and say what came of it.
+
+        ``stored`` is what was stored before, where anything of it may wait, which is published along.
+        """
+        if not waiting.publishes(request):
             self.message_user(request, kept(request, self.admin_site, keep(draft)))
+            return
+        tools = waiting_tools(stored) if stored else ()
+        note = Truncator(note).chars(NOTE_CHARS)
+        revision = publish(source=Revision.Source.ADMIN, actor=request.user, note=note, draft=draft)
+        self.message_user(request, outcome(request, self.admin_site, revision))
+        vars(request)["sezzlee_carried"] = tools if revision else ()
 
 
 def listed(text: str) -> str:

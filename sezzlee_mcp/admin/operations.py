@@ -251,7 +251,7 @@ class OperationAdmin(PublishingAdmin):
                 return self._many_page(request, edit, form)
             form.save(request.user)
             self.message_user(request, form.outcome)
-            self.release(request, form.cleaned_data["note"] or form.outcome, form.draft)
+            self.release(request, form.cleaned_data["note"] or form.outcome, form.stored, form.draft)
         return HttpResponseRedirect(address)
 
     def _many_form(self, request: HttpRequest, edit: str, *args: Any, **kwargs: Any) -> many.ManyForm:

@@ -1,6 +1,5 @@
 """What waits in the draft: whether a save adds to it or publishes it, what it changes, and who saved it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -24,7 +23,7 @@ from sezzlee_mcp.models import (
     Variant,
     VisibilityPolicy,
 )
-from sezzlee_mcp.publishing import Inputs, waiting_tools
+from sezzlee_mcp.publishing import Inputs, read_inputs, waiting_tools
 
 PUBLISH = "sezzlee_mcp.publish_catalog"
 VIEW_REVISIONS = "sezzlee_mcp.view_revision"
@@ -69,7 +68,12 @@ def publish_page(request: HttpRequest, site: str) -> str:
 
 def of(inputs: Inputs) -> Waiting:
     tools = waiting_tools(inputs)
-    return Waiting(tools=tools, users=_users(saves()) if tools else ())
+    return Waiting(tools=tools, users=users() if tools else ())
+
+
+def stored() -> Inputs | None:
+    """The rows as they are stored, where anything of them waits."""
+    return read_inputs() if Catalog.objects.draft_waits() else None
 
 
 def saves() -> models.QuerySet[LogEntry]:
@@ -85,5 +89,6 @@ def saves() -> models.QuerySet[LogEntry]:
     return entries.select_related("user", "content_type").order_by("-action_time", "-pk")
 
 
-def _users(entries: Iterable[LogEntry]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(entry.user.get_username() for entry in entries))
+def users() -> tuple[str, ...]:
+    """Whose saves those are."""
+    return tuple(dict.fromkeys(entry.user.get_username() for entry in saves()))

@@ -19,6 +19,7 @@ IMAGES = ROOT / "docs" / "images"
 HEARD = "addEventListener('securitypolicyviolation', event => console.error(`${event.violatedDirective} is violated`))"
 WIDE, NARROW = 1100, 390
 HEIGHT = 800
+PATIENCE_MS = 120_000  # a preview compiles some 3,000 tools, perhaps on a busy machine
 
 
 @dataclass
@@ -122,4 +123,5 @@ def staff(large_site: str, chromium: Browser, session: Any) -> Iterator[Staff]:
 def at_browser(chromium: Browser, session: Any, width: int = WIDE, **more: Any) -> BrowserContext:
     context = chromium.new_context(storage_state=session, viewport={"width": width, "height": HEIGHT}, **more)
     context.add_init_script(HEARD)
+    context.set_default_timeout(PATIENCE_MS)
     return context

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page, expect
 
 from tests.django import admin_requests
 from tests.processes.browser import needs_browser
@@ -21,8 +22,8 @@ def of_rows(model: str, *rows: str, **others: list[str]) -> dict[str, list[str]]
     """The addresses of the pages that Django makes of a model, by the names of their rows."""
     return {
         f"{model}_changelist": [f"{model}/"],
-        **{f"{model}_{kind}": [f"{model}/{{{row}}}/{kind}/" for row in rows] for kind in ("change", "history")},
-        f"{model}_delete": [f"{model}/{{{rows[0]}}}/delete/"],
+        f"{model}_change": [f"{model}/{{{row}}}/change/" for row in rows],
+        **{f"{model}_{kind}": [f"{model}/{{{rows[0]}}}/{kind}/"] for kind in ("history", "delete")},
         f"{model}_add": [f"{model}/add/"],
         f"{model}_old_address": [f"{model}/{{{rows[0]}}}/"],
         **others,
@@ -88,6 +89,28 @@ DOWNLOADS = {"searchcase_export"}
 SHOWN = [address for name in sorted(ADDRESSES.keys() - SHUT - LEADING_AWAY - DOWNLOADS) for address in ADDRESSES[name]]
 
 
+# The names of fields -> what is typed into them, before a preview and before a save that is refused.
+FORMS: list[tuple[str, dict[str, str], dict[str, str]]] = [
+    ("operation/{rich}/change/", {"description": "Short."}, {"family_parameter": "nothing"}),
+    ("variant/{variant}/change/", {"description": "Short."}, {"name": "findings_2"}),
+    ("tag/{tag}/change/", {"name": "Renamed"}, {"name": "tag 2"}),
+    ("selectionrule/add/", {"route": "/netbox/**", "decision": "exclude"}, {"route": "/somewhere/1/**"}),
+    ("argumentrule/add/", {"argument": "limit", "hidden": "omit"}, {"argument": "limit", "hidden": "constant"}),
+    ("visibilitypolicy/{policy}/change/", {"tags": "Tag 2"}, {"subject": "nothing"}),
+    ("toolalias/{toolalias}/change/", {"until": "2099-12-31"}, {"until": "never"}),
+    ("searchcase/{searchcase}/change/", {}, {"expected": "nothing"}),
+]
+# What is typed into the page that an action leads to.
+EDITS = {
+    "tag": {"words": "Tag 2"},
+    "set_terms": {"words": "word"},
+    "find_and_replace": {"find": "e", "replacement": "E"},
+}
+
+ALIKE = {"operation.expose", "operation.inherit"}  # their page is that of hiding
+ACTIONS = sorted(admin_requests.ACTIONS.keys() - ALIKE)
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the curated site says which rows its pages are of."""
@@ -124,6 +147,16 @@ def faults(staff: Staff) -> list[str]:
     return found + list(staff.page.evaluate(CHECKS, ["overflow"]))
 
 
+def fill(page: Page, typed: Mapping[str, str]) -> None:
+    for name, value in typed.items():
+        field = page.locator(f"#id_{name}")
+        field.evaluate("field => field.closest('details')?.setAttribute('open', '')")
+        if field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
+
+
 def test_every_page_has_its_address() -> None:
     assert ADDRESSES.keys() == admin_requests.pages()
 
@@ -132,5 +165,40 @@ def test_every_page_has_its_address() -> None:
 @pytest.mark.parametrize("address", SHOWN)
 def test_a_page_can_be_used(staff: Staff, to: Callable[[str], str], address: str) -> None:
     staff.go(to(address))
+
+    assert faults(staff) == []
+
+
+@needs_browser
+@pytest.mark.parametrize(("address", "previewed", "refused"), FORMS, ids=[address for address, *_typed in FORMS])
+def test_a_preview_and_a_refusal_can_be_used(
+    staff: Staff, to: Callable[[str], str], address: str, previewed: dict[str, str], refused: dict[str, str]
+) -> None:
+    staff.go(to(address))
+    if previewed:
+        fill(staff.page, previewed)
+        staff.page.get_by_role("button", name="Preview").first.click()
+        expect(staff.page.locator(".sezzlee-preview")).to_be_visible()
+        assert faults(staff) == []
+
+    fill(staff.page, refused)
+    staff.page.get_by_role("button", name="Save", exact=True).first.click()
+    expect(staff.page.locator(".errornote")).to_be_visible()
+    assert faults(staff) == []
+
+
+@needs_browser
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_page_of_an_action_can_be_used(staff: Staff, to: Callable[[str], str], action: str) -> None:
+    model, _, verb = action.partition(".")
+    staff.go(to(f"{model}/"))
+    for box in staff.page.locator(".action-select").all()[:10]:
+        box.check()
+    staff.page.locator("select[name=action]").first.select_option(verb)
+    staff.page.get_by_role("button", name="Go", exact=True).first.click()
+    if verb in EDITS:
+        assert faults(staff) == []
+        fill(staff.page, EDITS[verb])
+        staff.page.get_by_role("button", name="Preview").click()
 
     assert faults(staff) == []
