@@ -14,7 +14,7 @@ from sezzlee_mcp.search.spelling import corrected_query
 from sezzlee_mcp.search.tokens import tokenize
 
 # How many tokens' gains a ranker keeps: the same words come again and again, and it takes longest to work them out.
-KEPT_TOKENS = 128
+KEPT_TOKENS = 512
 # How many names are put in order at first: more than a search shows, and all that most searches ever ask for.
 FIRST_NAMES = 64
 # Sums of floats are off by a few of their last bits. What is nearer than this to a bound may lie on it.
